@@ -8,7 +8,7 @@
  */
 import { KINDS } from '../../lib/kinds/kinds.ts'
 import type { SidePartition } from '../sideitems.ts'
-import { allow, arn, att, either, named, onlyIf, ref, sub, type Value } from './intrinsics.ts'
+import { allow, arn, att, either, named, onlyIf, ref, split, sub, type Value } from './intrinsics.ts'
 import { allowWithKeys, signingKeyIds } from './signingkeys.ts'
 
 export interface Grant {
@@ -260,10 +260,25 @@ export const publishedKeys: Grant = { variables: { SIGNING_KEY_IDS: signingKeyId
 
 export const sign: Grant = { ...publishedKeys, statements: [allowWithKeys('kms:Sign'), publishKeys] }
 
+/**
+ * The role that access entries of clusters of EKS name. It is not part of the stack: a new deployment of the stage must find the same
+ * role, and a role with a fixed name would block it. It needs no rights, because a cluster asks only whose it is.
+ */
+const roleInPath = (path: string) =>
+  sub(`arn:\${AWS::Partition}:iam::\${AWS::AccountId}:role${path}keyplane-\${Stage}-clusters`)
+const clustersRole = either('HasRolePath', roleInPath(`\${RolePath}`), roleInPath('/'))
+
 /** For the functions that call connected clusters. */
 export const connectedSecrets: Grant = {
-  variables: { CLUSTER_SECRETS_PREFIX: sub(`keyplane/\${Stage}/clusters/`) },
-  statements: [allow('secretsmanager:GetSecretValue', arn('secretsmanager', `secret:keyplane/\${Stage}/clusters/*`))],
+  variables: {
+    CLUSTER_SECRETS_PREFIX: sub(`keyplane/\${Stage}/clusters/`),
+    CLUSTERS_ROLE_ARN: either('HasEksClusters', clustersRole, ''),
+  },
+  statements: [
+    allow('secretsmanager:GetSecretValue', arn('secretsmanager', `secret:keyplane/\${Stage}/clusters/*`)),
+    onlyIf('HasEksClusters', allow('sts:AssumeRole', clustersRole)),
+    onlyIf('HasEksClusters', allow('eks:DescribeCluster', split('EksClusterArns'))),
+  ],
   network: 'HasVpc',
 }
 

@@ -13,7 +13,9 @@ import { checkDeadline, type Deadline } from '../meta/errors/deadline.ts'
 import { keyChanged, StatusError } from '../meta/errors/status.ts'
 import type { Credentials } from './cluster/credentials.ts'
 import { clusterError, isFailure } from './cluster/failure.ts'
-import { type SecretServices, storedCredentials } from './clustersecret.ts'
+import { type SecretServices, type StoredCredentials, storedCredentials } from './clustersecret.ts'
+import type { Eks } from './eks/ekscredentials.ts'
+import { parseEksReference } from './eks/reference.ts'
 import { accountName } from './serviceaccounts/accountname.ts'
 import {
   type Asking,
@@ -32,6 +34,7 @@ export interface AccountServices
     Pick<SecretServices, 'secrets'> {
   /** `keyplane/STAGE/clusters/`, the only prefix that IAM allows for connected clusters. */
   secretPrefix: string
+  eks: Eks
 }
 
 /** Where a record is: of which key, in which place, and which of several. */
@@ -160,12 +163,17 @@ const isUsable = (bound: Bound, own: Bound, end: number): boolean =>
   bound.until >= end &&
   (['account', 'namespace', 'secretRef', 'server'] as const).every((member) => bound[member] === own[member])
 
-const credentialsOf = (target: AccountTarget, { secrets, secretPrefix }: AccountServices, fresh = false) =>
-  storedCredentials(
-    { cluster: target.label, prefix: secretPrefix, reference: target.secretRef, field: target.field },
-    secrets,
+const credentialsOf = (target: AccountTarget, services: AccountServices, fresh = false) =>
+  credentialsAt(
+    { cluster: target.label, prefix: services.secretPrefix, reference: target.secretRef, field: target.field },
+    services,
     fresh,
   )
+
+function credentialsAt(where: StoredCredentials, { secrets, eks }: AccountServices, fresh: boolean) {
+  const cluster = parseEksReference(where.reference)
+  return cluster ? eks.credentials(where.cluster, cluster, fresh) : storedCredentials(where, secrets, fresh)
+}
 
 function askingOf({ request: { target, deadline }, services, credentials }: Work): Asking {
   const client = services.connect(target.label, credentials, { keepsConnections: true })
@@ -291,7 +299,7 @@ export async function removeBoundSecret(bound: Bound, place: string, services: A
   const { secretPrefix: prefix } = services
   const attempt = async (fresh: boolean): Promise<void> => {
     const where = { cluster: label, prefix, reference, field: 'the credentials', fallbackServer }
-    const credentials = await storedCredentials(where, services.secrets, fresh)
+    const credentials = await credentialsAt(where, services, fresh)
     const client = services.connect(label, credentials, { keepsConnections: true })
     const outcome = await removeSecret(bound, { client, signal: services.deadline(REMOVAL_MS) })
     if (outcome === 'missing' && credentials.server !== bound.server)

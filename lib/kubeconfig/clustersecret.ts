@@ -34,7 +34,7 @@ export const clusterCredentials = (
   )
 
 /** Which secret has the credentials of a cluster. */
-interface StoredCredentials {
+export interface StoredCredentials {
   /** The name of the cluster in messages: see clusterError. */
   cluster: string
   /** The only prefix that IAM allows for its kind. */

@@ -54,6 +54,24 @@ function validateAccounts({ tokens, serviceAccounts, credentials }: ClusterSpec,
           (text) => invalid('spec.serviceAccounts.namespace', namespace, text),
         )),
     ...(typeof secret === 'string' ? [] : [secret.error]),
+    ...validateEks(credentials),
+  ]
+}
+
+/** Both texts become part of an address of AWS. */
+function validateEks({ eks, secretRef }: NonNullable<ClusterSpec['credentials']> = {}): FieldError[] {
+  if (!eks) return []
+  const { clusterName = '', region = '' } = eks
+  return [
+    ...(secretRef
+      ? [forbidden('spec.credentials.secretRef', 'may not be set together with spec.credentials.eks')]
+      : []),
+    ...(/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(clusterName)
+      ? []
+      : [invalid('spec.credentials.eks.clusterName', clusterName, 'must be the name of a cluster in Amazon EKS')]),
+    ...(/^[a-z]{2}(-[a-z]+)+-[0-9]$/.test(region)
+      ? []
+      : [invalid('spec.credentials.eks.region', region, 'must be an AWS region, such as eu-central-1')]),
   ]
 }
 
@@ -62,7 +80,7 @@ interface ClusterSpec {
   certificateAuthorityData?: string
   tokens?: string
   serviceAccounts?: { namespace?: string }
-  credentials?: { secretRef?: { name?: string } }
+  credentials?: { secretRef?: { name?: string }; eks?: { clusterName?: string; region?: string } }
 }
 
 function validateHost(host: string | undefined): FieldError[] {

@@ -26,6 +26,7 @@ import type { SpaceOptions } from '../authorization/scopes/space.ts'
 import type { EndpointServices } from '../endpoints/call.ts'
 import { toProvider } from '../federation/provider.ts'
 import type { BoundRecords } from '../kubeconfig/boundtokens.ts'
+import type { Eks } from '../kubeconfig/eks/ekscredentials.ts'
 import type { IssuerSettings } from '../kubeconfig/token/issuer.ts'
 import { checkIssuer } from '../kubeconfig/token/jwks.ts'
 import type { VirtualClusterServices } from '../kubeconfig/virtualcluster.ts'
@@ -83,13 +84,19 @@ function lazyRecords(server: Parameters<typeof boundRecords>[0]): BoundRecords {
   }
 }
 
+/** Only functions that reach clusters of EKS load the module. What it keeps is for all requests of the process. */
+function lazyEks(environment: Environment, { config, now }: AuthenticatingServer): Eks {
+  const eks = lazy(async () => (await import('./eks.ts')).eksOf(environment, config.clustersRoleArn, now))
+  return { credentials: async (...asked) => (await eks()).credentials(...asked) }
+}
+
 /** The parts of the server that settings decide. */
 type Parts = Pick<
   Server,
   'keys' | 'federation' | 'tokens' | 'kubeConfigs' | 'serviceAccounts' | 'issuer' | 'watchLimits'
 >
 
-function partsOf(base: AuthenticatingServer, livingKey: Server['livingKey']): Makers<Parts> {
+function partsOf(environment: Environment, base: AuthenticatingServer, livingKey: Server['livingKey']): Makers<Parts> {
   const { config } = base
   const settings = lazy(
     (): IssuerSettings => ({
@@ -153,6 +160,7 @@ function partsOf(base: AuthenticatingServer, livingKey: Server['livingKey']): Ma
       connect: connectCluster,
       uuid: randomUUID,
       deadline: (ms) => AbortSignal.timeout(ms),
+      eks: lazyEks(environment, base),
     }),
     issuer: () => settings().issuer,
     watchLimits: () => config.watchLimits,
@@ -246,6 +254,6 @@ export function createServer(environment: Environment): Server {
       return () => clearInterval(timer)
     },
   }
-  const server: Server = withParts(base, own, partsOf(base, livingKey))
+  const server: Server = withParts(base, own, partsOf(environment, base, livingKey))
   return server
 }

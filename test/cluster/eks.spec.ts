@@ -98,7 +98,7 @@ beforeAll(async () => {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: GROUP },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: GROUP }],
   })
-  eks = createEks({ arn: ROLE, session: 'keyplane-test' }, local.aws)
+  eks = createEks(ROLE, local.aws)
 })
 afterAll(async () => {
   await plane?.close()
@@ -124,7 +124,7 @@ const whoami = async (name?: string) => {
 describe.skipIf(!hasGo)('clusters of EKS', () => {
   test('know the role of the deployment, whose session is in their audit logs', async () => {
     const { status } = await whoami()
-    expect(status).toMatchObject({ userInfo: { username: 'keyplane-test', groups: expect.arrayContaining([GROUP]) } })
+    expect(status).toMatchObject({ userInfo: { username: 'keyplane', groups: expect.arrayContaining([GROUP]) } })
     expect(local.calls).toContain('GetCallerIdentity')
   })
 

@@ -15,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => deployment?.stop())
 
 const server = 'https://eu.example.com:6443'
+const eks = { clusterName: 'prod_1', region: 'eu-central-1' }
 
 describeKind(Cluster, () => deployment.parts, {
   valid: { displayName: 'Europe', server, tokens: 'Issuer' },
@@ -32,6 +33,19 @@ describeKind(Cluster, () => deployment.parts, {
       spec: { server, tokens: 'ServiceAccounts', credentials: { secretRef: { name: '../x' } } },
       fields: ['spec.credentials.secretRef.name'],
     },
+    { spec: { server, credentials: { eks } }, fields: ['spec.credentials'] },
+    {
+      spec: { server, tokens: 'ServiceAccounts', credentials: { eks, secretRef: { name: 'a' } } },
+      fields: ['spec.credentials.secretRef'],
+    },
+    {
+      spec: { server, tokens: 'ServiceAccounts', credentials: { eks: { clusterName: 'a/b', region: 'evil.example' } } },
+      fields: ['spec.credentials.eks.clusterName', 'spec.credentials.eks.region'],
+    },
+    {
+      spec: { server, tokens: 'ServiceAccounts', credentials: { eks: { clusterName: 'prod' } } },
+      fields: ['spec.credentials.eks.region'],
+    },
     { spec: { server, access: [{ subresources: ['pods'] }] }, fields: ['spec.access[0].subresources[0]'] },
     { spec: { server: `https://${'x'.repeat(2048)}` }, fields: ['spec.server'] },
     { spec: { server, certificateAuthorityData: 'A'.repeat(65_537) }, fields: ['spec.certificateAuthorityData'] },
@@ -41,6 +55,7 @@ describeKind(Cluster, () => deployment.parts, {
     { server, access: [{ verbs: ['*'], users: ['bob'] }] },
     { server, description: 'Production' },
     { server, tokens: 'ServiceAccounts', credentials: { secretRef: { name: 'a/b' } } },
+    { server, tokens: 'ServiceAccounts', credentials: { eks } },
   ],
 })
 
@@ -171,10 +186,18 @@ describe('how this service reaches a cluster', () => {
       ['r3', { server }, { server, tokens: 'ServiceAccounts' }],
       ['r4', accounts, { server }],
       ['r5', accounts, { server, tokens: 'ServiceAccounts' }],
+      ['r7', accounts, { ...accounts, credentials: { eks } }],
+      ['r8', { ...accounts, credentials: { eks } }, accounts],
+      [
+        'r9',
+        { ...accounts, credentials: { eks } },
+        { ...accounts, credentials: { eks: { ...eks, region: 'us-east-1' } } },
+      ],
     ] as [string, JsonObject, JsonObject][]) {
       await world.create(world.object({ name }, before))
       const changed = world.change(name, (live) => ({ ...live, spec: after }), { context: scoped })
-      expect([name, (await refusal(changed)).code]).toEqual([name, 403])
+      // A reference that is new is an error of its field.
+      expect([name, [403, 422].includes((await refusal(changed)).code ?? 0)]).toEqual([name, true])
     }
     await world.create(world.object({ name: 'r6' }, accounts))
     const renamed = { ...accounts, displayName: 'Europe' }

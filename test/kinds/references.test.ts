@@ -74,11 +74,14 @@ const DATA = new Set([
 ])
 /** Asks about, or selects, objects which are then judged one by one. The tests of these kinds have the proof. */
 const JUDGED_ONE_BY_ONE = new Set(['OwnedAccessKeyAccessReview', 'AccessKeyRevocation'])
+/** Belongs to the reference beside it. No caller with a scope changes it alone: cluster.test.ts. */
+const PART_OF_A_REFERENCE = new Set(['spec.credentials.eks.region'])
 
 const isOther = (kind: string, path: string): boolean =>
   kind.endsWith('Review') ||
   JUDGED_ONE_BY_ONE.has(kind) ||
   PEOPLE.test(path) ||
+  PART_OF_A_REFERENCE.has(path) ||
   SCOPE.test(path) ||
   DATA.has(path.split('.')[1]?.replace('{}', '') ?? '')
 
@@ -151,6 +154,13 @@ const references: readonly Reference[] = [
     path: 'spec.credentials.secretRef.name',
     specOf: (value) => ({ ...accounts, credentials: { secretRef: { name: value } } }),
     outside: ['mine', 'prod', 'p-evil/mine'],
+    inside: [],
+  },
+  {
+    kind: 'Cluster',
+    path: 'spec.credentials.eks.clusterName',
+    specOf: (value) => ({ ...accounts, credentials: { eks: { clusterName: value, region: 'eu-central-1' } } }),
+    outside: ['prod', 'other'],
     inside: [],
   },
   {

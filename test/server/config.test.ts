@@ -46,6 +46,7 @@ test.each([
   ['SIGNING_KEY_IDS', ['', ' ', ',', 'a;b']],
   ['VIRTUAL_CLUSTER_SECRETS_PREFIX', ['', 'keyplane', 'a b/']],
   ['CLUSTER_SECRETS_PREFIX', ['', 'keyplane', 'a b/']],
+  ['CLUSTERS_ROLE_ARN', ['keyplane', 'arn:aws:iam::1:user/a', 'arn:aws:iam::1:role/a b']],
   ['SECRETS_FUNCTION', ['a b', 'a/b']],
   ['MAX_KEY_TTL_SECONDS', ['-1', '1h', '1.5', ' 1', '12345678901']],
   ['FEDERATED_KEY_RETENTION_SECONDS', ['-1', 'day']],

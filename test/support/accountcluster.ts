@@ -36,6 +36,8 @@ export interface AccountCluster {
   namespaces: Set<string>
   /** Simulates other answers. */
   plays: Partial<Record<Step, (call: Call) => void | Promise<void>>>
+  /** Reports whether a bearer token is one of keyplane. */
+  knows(token: string): boolean
   /** Seconds by which its clock is ahead. */
   ahead: number
   /** Reports whether it accepts a token at this moment. */
@@ -106,7 +108,8 @@ export async function startAccountCluster(): Promise<AccountCluster> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     cluster.calls.push(`${request.method} ${request.url}`)
-    if (request.headers.authorization !== `Bearer ${TOKEN}`) return answer(401, status(401, 'Unauthorized'))
+    if (!cluster.knows(String(request.headers.authorization).replace('Bearer ', '')))
+      return answer(401, status(401, 'Unauthorized'))
     const text = Buffer.concat(chunks).toString()
     const body = text ? JSON.parse(text) : undefined
     const step = request.method === 'DELETE' ? 'delete' : request.url?.endsWith('/token') ? 'token' : 'create'
@@ -136,6 +139,7 @@ export async function startAccountCluster(): Promise<AccountCluster> {
     accounts: new Set(['keyplane/user.alice']),
     namespaces: new Set(['keyplane']),
     plays: {},
+    knows: (token) => token === TOKEN,
     ahead: 0,
     accepts(token) {
       const { exp, 'kubernetes.io': bound } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())

@@ -69,7 +69,7 @@ const issuer = 'https://keyplane.example.com/kubernetes/management'
  * Starts a deployment and loads functions when they are first invoked. They read the environment at import, so modules that
  * an earlier test file of this process loaded are loaded anew.
  */
-async function startFunctions(settings: Record<string, string> = {}): Promise<Functions> {
+export async function startFunctions(settings: Record<string, string> = {}): Promise<Functions> {
   vi.resetModules()
   installRuntimeGlobal()
   const deployment = await startDeployment(issuer, settings)

@@ -10,8 +10,7 @@ const SECONDS = 3600
 export class RoleRefused extends Error {}
 
 /**
- * Returns the credentials of the role, which are valid for an hour. `session` is in the audit logs of AWS and of the clusters. Rejects
- * with RoleRefused, or with an OutboundError.
+ * Returns the credentials of the role, which are valid for an hour. Rejects with RoleRefused, or with an OutboundError.
  */
 export async function assumeRole(role: string, session: string, aws: Aws): Promise<AwsCredentials> {
   const parameters = { Action: 'AssumeRole', Version: '2011-06-15', RoleArn: role, RoleSessionName: session }

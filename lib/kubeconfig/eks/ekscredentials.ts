@@ -12,12 +12,6 @@ import { eksBearer } from './bearer.ts'
 import { describeCluster, type EksAddress, NotDescribed } from './describecluster.ts'
 import { type EksCluster, eksReference } from './reference.ts'
 
-/** The role and the name of its sessions. Without a role, no setting lists clusters. */
-export interface EksRole {
-  arn: string | undefined
-  session: string
-}
-
 export interface Eks {
   /**
    * Returns the address and a token. Rejects with a ClusterError. `fresh` bypasses what is kept, for when the cluster rejects the token.
@@ -33,11 +27,14 @@ const KEEP_ADDRESS_MS = 5 * 60_000
 /** The oldest entry is evicted first. */
 const KEEP_MOST = 2000
 
-/** Returns the credentials of clusters. One role serves all of them. */
-export function createEks({ arn, session }: EksRole, aws: Aws): Eks {
+/** The name of the sessions, which is in the audit logs of AWS and of the clusters. */
+const SESSION = 'keyplane'
+
+/** Returns the credentials of clusters. One role serves all of them. Without its ARN, the settings list no clusters. */
+export function createEks(arn: string | undefined, aws: Aws): Eks {
   const now = () => aws.now().getTime()
   const addresses = new Map<string, Fetched<EksAddress>>()
-  const role = keepFetched<AwsCredentials>(() => assumeRole(arn ?? '', session, aws), { freshMs: KEEP_ROLE_MS, now })
+  const role = keepFetched<AwsCredentials>(() => assumeRole(arn ?? '', SESSION, aws), { freshMs: KEEP_ROLE_MS, now })
 
   function addressOf(cluster: EksCluster): Fetched<EksAddress> {
     const key = eksReference(cluster)

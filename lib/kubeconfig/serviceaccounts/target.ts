@@ -2,6 +2,7 @@
 import type { NamedPlace } from '../../authorization/scopes/place.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { memberOf } from '../cluster/members.ts'
+import { eksReference } from '../eks/reference.ts'
 
 /** The value of `spec.tokens` with which service accounts issue the tokens. */
 export const SERVICE_ACCOUNTS = 'ServiceAccounts'
@@ -17,7 +18,7 @@ export interface AccountTarget {
   key: `clusters/${string}`
   /** The namespace of accounts and Secrets. */
   namespace: string
-  /** The name of the secret with the credentials below the prefix of the deployment, and the field that says it. */
+  /** The name of the secret with the credentials below the prefix of the deployment, and the field that says it; or a cluster of EKS. */
   secretRef: string
   field: string
 }
@@ -29,12 +30,16 @@ export const clusterIn = (key: string): string => key.split('/')[1] ?? ''
 export function clusterTarget({ metadata, spec }: KubeObject): AccountTarget | undefined {
   const { name = '', uid = '' } = metadata
   if (memberOf(spec, 'tokens') !== SERVICE_ACCOUNTS) return undefined
+  const credentials = memberOf(spec, 'credentials')
+  const eks = memberOf(credentials, 'eks')
   return {
     label: name,
     place: { type: 'cluster', name },
     key: `clusters/${name}/${uid}`,
     namespace: namespaceIn(spec),
-    secretRef: textOf(memberOf(memberOf(memberOf(spec, 'credentials'), 'secretRef'), 'name')) || name,
+    secretRef: eks
+      ? eksReference({ region: textOf(memberOf(eks, 'region')), name: textOf(memberOf(eks, 'clusterName')) })
+      : textOf(memberOf(memberOf(credentials, 'secretRef'), 'name')) || name,
     field: 'spec.credentials.secretRef.name',
   }
 }

@@ -139,6 +139,12 @@ const settings = {
     'CLUSTER_SECRETS_PREFIX',
     matching(/^[\w/+=.@-]+\/$/, 'the beginning of names of secrets, ending with a slash'),
   ),
+  /** The role that access entries of clusters of EKS name. Empty: no setting lists such clusters. */
+  clustersRoleArn: from(
+    'CLUSTERS_ROLE_ARN',
+    matching(/^(arn:aws[a-z-]*:iam::\d+:role\/[\w+=,.@/-]+)?$/, 'the ARN of a role'),
+    (arn) => arn || undefined,
+  ),
   /** The name of the function that removes bound Secrets. Without it, only its schedule invokes it. */
   secretsFunction: from(
     'SECRETS_FUNCTION',

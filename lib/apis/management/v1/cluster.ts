@@ -49,6 +49,14 @@ const spec = object(
           reference: true,
         }),
       }),
+      eks: object(
+        'Cluster of Amazon EKS that this service finds by name and reaches as the role keyplane-STAGE-clusters, without a stored credential. Not together with secretRef.',
+        {
+          clusterName: string('Name of the cluster in EKS.', { maxLength: 100, reference: true }),
+          region: string('AWS region of the cluster.', { maxLength: 32 }),
+        },
+        { required: ['clusterName', 'region'] },
+      ),
     }),
     access,
   },

@@ -20,7 +20,7 @@ let eks: Eks
 beforeEach(async () => {
   local = await startAwsForTest()
   local.clusters.set('prod', described)
-  eks = createEks({ arn: ROLE, session: 'keyplane-test' }, local.aws)
+  eks = createEks(ROLE, local.aws)
 })
 
 const failed = (promise: Promise<unknown>): Promise<ClusterError> =>
@@ -74,7 +74,7 @@ test.each([
   {
     when: 'no setting lists clusters',
     prepare: () => {
-      eks = createEks({ arn: undefined, session: 's' }, local.aws)
+      eks = createEks(undefined, local.aws)
     },
     code: 503,
     says: 'cluster "eu" has unusable credentials: the setting eks-cluster-arns names no cluster',
