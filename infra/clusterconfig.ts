@@ -9,8 +9,10 @@ import { type Place, parsePlace } from '../lib/authorization/scopes/place.ts'
 import { checkIssuer } from '../lib/kubeconfig/token/jwks.ts'
 import { dumpYaml } from '../lib/meta/encoding/yaml.ts'
 import { dnsLabelErrors } from '../lib/meta/object/names.ts'
+import { forms } from '../lib/server/process/variables.ts'
 import { type ClusterFilesOptions, clusterFiles, clusterFlags, whenAway } from './clusterfiles.ts'
 import { type Command, readCall, runCommand, UsageError } from './command.ts'
+import { EKS_GROUP, type EksAccess, eksCommands, eksTerraform } from './eksaccess.ts'
 import { accountObjects } from './serviceaccounts.ts'
 
 const COMMAND = {
@@ -18,7 +20,8 @@ const COMMAND = {
   about: `Prints the files that make a kube-apiserver accept the tokens of a deployment (docs/clusters.md), for the named
 cluster or virtual cluster. It needs no access key. With one it reads the object of a connected cluster from the API, and
 says on standard error where that cluster is, or that no object has this name. With --service-accounts it prints the
-objects for a cluster that verifies no tokens of the deployment, for kubectl apply (docs/service-accounts.md).`,
+objects for a cluster that verifies no tokens of the deployment, for kubectl apply (docs/service-accounts.md). With --eks it
+also prints the commands that let the deployment into a cluster of Amazon EKS (docs/first-eks-cluster.md).`,
   variables: {
     KEYPLANE_KEY_FILE: 'file with an access key that may get the Cluster',
     KEYPLANE_KEY: 'the access key itself',
@@ -57,6 +60,14 @@ objects for a cluster that verifies no tokens of the deployment, for kubectl app
       default: 'keyplane',
       help: 'with --service-accounts: the namespace of the accounts',
     },
+    eks: {
+      type: 'string',
+      value: 'NAME',
+      help: 'with --service-accounts: name of a cluster in Amazon EKS; requires --region, --stage',
+    },
+    stage: { type: 'string', value: 'STAGE', help: 'with --eks: the stage of the deployment' },
+    region: { type: 'string', value: 'REGION', help: 'with --eks: the AWS region of the cluster' },
+    terraform: { type: 'boolean', help: 'with --eks: print a Terraform configuration instead' },
     out: { type: 'string', value: 'DIR', help: 'write the files to this directory instead of printing them' },
   },
 } as const satisfies Command
@@ -155,16 +166,41 @@ export async function clusterSentence(
 const REPLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0)
 
 /** Returns the objects for tokens of service accounts as YAML documents. */
-export async function printAccounts(namespace: string): Promise<string> {
+export async function printAccounts(namespace: string, group?: string): Promise<string> {
   const [problem] = dnsLabelErrors(namespace)
   if (problem !== undefined) throw new UsageError(`--namespace: ${problem}`)
-  const documents = await Promise.all(accountObjects(namespace).map((object) => dumpYaml(object)))
+  const documents = await Promise.all(accountObjects(namespace, group).map((object) => dumpYaml(object)))
   return documents.map((text) => `---\n${text}`).join('')
 }
 
+/** Returns what a cluster of Amazon EKS needs: the commands as a comment, then the objects; or all of it as Terraform. */
+export async function printEks(access: EksAccess, namespace: string, asTerraform: boolean): Promise<string> {
+  const objects = await printAccounts(namespace, EKS_GROUP)
+  if (asTerraform) return eksTerraform(access, namespace)
+  const commands = eksCommands(access).map((command) => `#   ${command}\n`)
+  return `# Commands of AWS, the second one once for each deployment:\n${commands.join('')}${objects}`
+}
+
+const EKS_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
+const REGION = /^[a-z]{2}(-[a-z]+)+-[0-9]$/
+const [STAGE, stageForm] = forms.STAGE
+
+function eksAccessOf({ eks: cluster = '', stage = '', region = '' }: Values): EksAccess {
+  if (!EKS_NAME.test(cluster)) throw new UsageError('--eks is not the name of a cluster in Amazon EKS')
+  if (!STAGE.test(stage)) throw new UsageError(`--stage is required with --eks: ${stageForm}`)
+  if (!REGION.test(region)) throw new UsageError('--region is required with --eks: an AWS region, such as eu-central-1')
+  return { stage, cluster, region }
+}
+
 async function main(values: Values): Promise<void> {
+  if (values.eks !== undefined && !values['service-accounts']) throw new UsageError('--eks requires --service-accounts')
   if (values['service-accounts']) {
-    process.stdout.write(await printAccounts(values.namespace))
+    const { eks, namespace, terraform } = values
+    process.stdout.write(
+      eks === undefined
+        ? await printAccounts(namespace)
+        : await printEks(eksAccessOf(values), namespace, terraform ?? false),
+    )
     return
   }
   const options = await optionsOf(values)

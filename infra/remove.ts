@@ -5,8 +5,10 @@ import { osls, outputsOf, target, toolArguments } from './osls.ts'
 
 const COMMAND = {
   call: 'npm run remove',
-  about: `Removes a deployment: its API and address, its functions, the secret of its first key, and its logs with the audit
-records. Keeps the table, the pepper, the signing keys, the secrets of virtual clusters, and a bucket with audit records.`,
+  about: `Removes a deployment: its API and address, its functions, the secret of its first key, and its logs with the
+audit records. Keeps the table, the pepper, the signing keys, the secrets of clusters, a bucket with audit records,
+and what others made for the deployment: the role for clusters of Amazon EKS with its access entries, and the accounts
+in clusters.`,
   options: {
     ...target,
     yes: { type: 'boolean', help: 'skip the confirmation; required without a terminal' },
@@ -46,5 +48,7 @@ await runCommand(COMMAND, async ({ yes, 'delete-audit-records': deletesAudit, ..
 table         ${TableName}
 pepper        ${PepperSecretId}
 signing key   ${SigningKeyId}
+clusters      secrets below keyplane/${deployment.stage}/; if clusters of EKS know it, the role keyplane-${deployment.stage}-clusters
+              with its access entries; accounts of keyplane in clusters (docs/service-accounts.md)
 ${AuditBucketName === undefined ? '' : `audit bucket  ${AuditBucketName}\n`}`)
 })

@@ -6,9 +6,9 @@ const NAME = 'keyplane'
 
 /**
  * Returns the objects. In `namespace` are only accounts of users and what keyplane makes. Keyplane's own account is in another one, so
- * that it cannot issue a token of itself. It can read no Secret.
+ * that it cannot issue a token of itself. It can read no Secret. With a group, keyplane has no account: whoever is in the group has its role.
  */
-export function accountObjects(namespace: string): JsonObject[] {
+export function accountObjects(namespace: string, group?: string): JsonObject[] {
   const own = `${namespace}-system`
   const labels = { 'app.kubernetes.io/part-of': 'keyplane' }
   const core = (kind: string, metadata: JsonObject, more: JsonObject = {}): JsonObject => ({
@@ -23,8 +23,7 @@ export function accountObjects(namespace: string): JsonObject[] {
     metadata: { name: NAME, namespace, labels },
     ...more,
   })
-  return [
-    core('Namespace', { name: namespace }),
+  const account = [
     core('Namespace', { name: own }),
     core('ServiceAccount', { name: NAME, namespace: own }, { automountServiceAccountToken: false }),
     core(
@@ -32,6 +31,14 @@ export function accountObjects(namespace: string): JsonObject[] {
       { name: NAME, namespace: own, annotations: { 'kubernetes.io/service-account.name': NAME } },
       { type: 'kubernetes.io/service-account-token' },
     ),
+  ]
+  const subject: JsonObject =
+    group === undefined
+      ? { kind: 'ServiceAccount', name: NAME, namespace: own }
+      : { apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: group }
+  return [
+    core('Namespace', { name: namespace }),
+    ...(group === undefined ? account : []),
     rbac('Role', {
       rules: [
         { apiGroups: [''], resources: ['serviceaccounts/token'], verbs: ['create'] },
@@ -40,7 +47,7 @@ export function accountObjects(namespace: string): JsonObject[] {
     }),
     rbac('RoleBinding', {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: NAME },
-      subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: own }],
+      subjects: [subject],
     }),
   ]
 }

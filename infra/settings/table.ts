@@ -244,7 +244,7 @@ const rows: readonly Group[] = [
           'up to 40 ARNs of clusters of Amazon EKS, separated by commas',
         ),
         maximumLength: 4000,
-        text: 'Clusters of Amazon EKS that the deployment may find, and reach as the role `keyplane-STAGE-clusters`. `*` stands for any part of a name.',
+        text: 'Clusters of Amazon EKS that the deployment may find, and reach as the role `keyplane-STAGE-clusters`: see [your first EKS cluster](first-eks-cluster.md). `*` stands for any part of a name.',
       },
     },
   },

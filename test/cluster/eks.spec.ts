@@ -9,8 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EKS_GROUP } from '../../infra/eksaccess.ts'
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
+import { accountObjects } from '../../infra/serviceaccounts.ts'
 import { createClusterClient } from '../../lib/kubeconfig/cluster/client.ts'
 import { isFailure } from '../../lib/kubeconfig/cluster/failure.ts'
 import { eksBearer } from '../../lib/kubeconfig/eks/bearer.ts'
@@ -24,7 +26,6 @@ const source = join(import.meta.dirname, '../clients/iamauthenticator')
 
 const NAME = 'prod'
 const NAMESPACE = 'keyplane'
-const GROUP = 'keyplane-clusters'
 
 let folder: string
 let local: LocalAws
@@ -60,13 +61,14 @@ async function startAuthenticator(clusterID: string): Promise<string> {
 }
 
 /** What an access entry does. */
-const mapping = (rolearn: string) => ({ rolearn, username: '{{SessionName}}', groups: [GROUP] })
+const mapping = (rolearn: string) => ({ rolearn, username: '{{SessionName}}', groups: [EKS_GROUP] })
 
-const rbac = '/apis/rbac.authorization.k8s.io/v1'
-const rules = [
-  { apiGroups: [''], resources: ['serviceaccounts/token'], verbs: ['create'] },
-  { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'delete'] },
-]
+/** Where the objects are that cluster-config prints. */
+const collections: Readonly<Record<string, string>> = {
+  Namespace: '/api/v1/namespaces',
+  Role: `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`,
+  RoleBinding: `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings`,
+}
 
 async function make(path: string, object: object): Promise<void> {
   const { status } = await plane.admin.send('POST', plane.url + path, object)
@@ -90,14 +92,8 @@ beforeAll(async () => {
     flags: [`--authentication-token-webhook-config-file=${webhook}`, '--authorization-mode=RBAC'],
     now: Date.now,
   })
-  await make('/api/v1/namespaces', { metadata: { name: NAMESPACE } })
+  for (const object of accountObjects(NAMESPACE, EKS_GROUP)) await make(collections[String(object.kind)] ?? '', object)
   await make(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts`, { metadata: { name: 'user.alice' } })
-  await make(`${rbac}/namespaces/${NAMESPACE}/roles`, { metadata: { name: GROUP }, rules })
-  await make(`${rbac}/namespaces/${NAMESPACE}/rolebindings`, {
-    metadata: { name: GROUP },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: GROUP },
-    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: GROUP }],
-  })
   eks = createEks(ROLE, local.aws)
 })
 afterAll(async () => {
@@ -124,7 +120,7 @@ const whoami = async (name?: string) => {
 describe.skipIf(!hasGo)('clusters of EKS', () => {
   test('know the role of the deployment, whose session is in their audit logs', async () => {
     const { status } = await whoami()
-    expect(status).toMatchObject({ userInfo: { username: 'keyplane', groups: expect.arrayContaining([GROUP]) } })
+    expect(status).toMatchObject({ userInfo: { username: 'keyplane', groups: expect.arrayContaining([EKS_GROUP]) } })
     expect(local.calls).toContain('GetCallerIdentity')
   })
 

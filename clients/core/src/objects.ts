@@ -78,6 +78,8 @@ export interface Cluster {
     server?: string
     certificateAuthorityData?: string
     tokens?: string
+    serviceAccounts?: { namespace?: string }
+    credentials?: { secretRef?: { name?: string }; eks?: { clusterName?: string; region?: string } }
     access?: readonly { verbs?: readonly string[]; users?: readonly string[]; teams?: readonly string[] }[]
   }
   status?: { canUse?: boolean }

@@ -200,6 +200,30 @@ describe('keyplane clusters disconnect', () => {
     expect((await stored()).status).toBe(200)
   })
 
+  test.each([
+    {
+      credentials: { eks: { clusterName: 'web_1', region: 'eu-central-1' } },
+      has: ['delete namespace tokens\n', 'delete-access-entry --region eu-central-1 --cluster-name web_1 '],
+    },
+    {
+      credentials: { secretRef: { name: 'west/one' } },
+      has: ['delete namespace tokens tokens-system\n', '--secret-id keyplane/STAGE/clusters/west/one\n'],
+    },
+    { credentials: undefined, has: ['--secret-id keyplane/STAGE/clusters/NAME\n'] },
+  ])('prints what stays of service accounts with the credentials $credentials', async ({ credentials, has }) => {
+    name = `accounts-${++made}`
+    const spec = {
+      tokens: 'ServiceAccounts',
+      serviceAccounts: { namespace: 'tokens' },
+      ...(credentials && { credentials }),
+    }
+    await server.make(clusters, connected(name, spec))
+    const { code, stdout } = await disconnect(['--dry-run'])
+    expect(code).toBe(0)
+    for (const line of has) expect(stdout).toContain(line.replace('NAME', name))
+    expect(stdout).not.toContain('--authentication-config')
+  })
+
   test('deletes the object after a question only, or with --yes', async () => {
     expect(await disconnect([])).toMatchObject(says(2, 'There is no terminal to ask in.'))
     const no = await disconnect([], { isTerminal: true, input: 'n\n' })

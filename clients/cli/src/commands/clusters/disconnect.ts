@@ -1,5 +1,6 @@
 /** `keyplane clusters disconnect`: says what remains in a cluster, and deletes its object. */
 import { keySelector } from '../../../../core/src/keyselector.ts'
+import type { Cluster } from '../../../../core/src/objects.ts'
 import { asCluster, clusterPath } from '../../api/clusters.ts'
 import { asKey, keyPath } from '../../api/keys.ts'
 import { listAll } from '../../api/lists.ts'
@@ -15,7 +16,7 @@ export const clustersDisconnect = command({
   name: ['clusters', 'disconnect'],
   summary: 'Say what remains in a connected cluster and how to remove it, then delete its object',
   description:
-    'Deleting the object ends no access: keys still make tokens for the cluster, which it accepts until its API server is disconnected. The command prints the steps for that, and then asks before it deletes the object. It changes nothing in the cluster.',
+    'Deleting the object ends no access, unless service accounts issue the tokens: keys still make tokens for the cluster, which it accepts until its API server is disconnected. The command prints the steps for that, and then asks before it deletes the object. It changes nothing in the cluster.',
   positionals: [{ name: 'NAME', help: 'name of the cluster' }],
   options: {
     yes: { type: 'boolean', short: 'y', help: 'do not ask' },
@@ -29,8 +30,10 @@ export const clustersDisconnect = command({
     if (!yes && !dryRun && !canAsk(io))
       throw new UsageError('There is no terminal to ask in.', 'Look first with --dry-run, then repeat it with --yes.')
     const session = await openSession(io, { context })
-    const { uid } = asCluster(await session.get(clusterPath(name))).metadata
-    io.out(`${plainLines(remains(name, await keysOf(session, name)))}\n`)
+    const cluster = asCluster(await session.get(clusterPath(name)))
+    const { uid } = cluster.metadata
+    const isByAccounts = cluster.spec?.tokens === 'ServiceAccounts'
+    io.out(`${plainLines(isByAccounts ? accountsRemain(cluster) : remains(name, await keysOf(session, name)))}\n`)
     if (!yes && !dryRun && !(await confirm(io, `Delete the object of cluster ${name}?`)))
       throw new CliError('Nothing is deleted.')
     // A cluster that took the name meanwhile is not deleted.
@@ -88,3 +91,26 @@ ${FILES.map((file) => `     rm ${FOLDER}/${file}`).join('\n')}
      kubectl delete clusterrolebinding platform-admins
 4. Entries of clusters in scopes, which name ${name}. They still let keys make tokens for it.
 `
+
+/** Of a cluster whose service accounts issue the tokens, which end with the object. */
+function accountsRemain({ metadata: { name }, spec: { serviceAccounts, credentials } = {} }: Cluster): string {
+  const namespace = serviceAccounts?.namespace || 'keyplane'
+  const { eks } = credentials ?? {}
+  return `The tokens of cluster ${name} end with its object. These remain. To remove them, after that:
+
+1. The accounts of users, and the role of keyplane, with an administrator's kube config of the cluster:
+     kubectl delete namespace ${namespace}${eks ? '' : ` ${namespace}-system`}
+   Bindings in other namespaces name accounts that are gone:
+     kubectl get clusterrolebindings,rolebindings -A -o wide | grep ${namespace}/
+${
+  eks
+    ? `2. The access entry of the role with which keyplane reaches the cluster:
+     aws eks list-access-entries --region ${eks.region} --cluster-name ${eks.clusterName}
+     aws eks delete-access-entry --region ${eks.region} --cluster-name ${eks.clusterName} --principal-arn ARN
+   The ARN ends in keyplane-STAGE-clusters. The setting eks-cluster-arns of the deployment still lists the cluster.`
+    : `2. The secret with the credentials in AWS Secrets Manager:
+     aws secretsmanager delete-secret --secret-id keyplane/STAGE/clusters/${credentials?.secretRef?.name || name}`
+}
+3. Entries of clusters in scopes, which name ${name}.
+`
+}
