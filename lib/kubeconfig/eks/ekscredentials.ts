@@ -24,44 +24,61 @@ export interface Eks {
 const KEEP_ROLE_MS = 40 * 60_000
 /** As for secrets: an administrator may have moved the cluster. */
 const KEEP_ADDRESS_MS = 5 * 60_000
+/** The cluster asks AWS about each token that is new to it. AWS answers for 15 minutes. */
+const KEEP_TOKEN_MS = 60_000
 /** The oldest entry is evicted first. */
 const KEEP_MOST = 2000
 
 /** The name of the sessions, which is in the audit logs of AWS and of the clusters. */
 const SESSION = 'keyplane'
 
+/** What is kept of a cluster. */
+interface Kept {
+  address: Fetched<EksAddress>
+  credentials: Fetched<Credentials>
+}
+
 /** Returns the credentials of clusters. One role serves all of them. Without its ARN, the settings list no clusters. */
 export function createEks(arn: string | undefined, aws: Aws): Eks {
   const now = () => aws.now().getTime()
-  const addresses = new Map<string, Fetched<EksAddress>>()
+  const clusters = new Map<string, Kept>()
   const role = keepFetched<AwsCredentials>(() => assumeRole(arn ?? '', SESSION, aws), { freshMs: KEEP_ROLE_MS, now })
 
-  function addressOf(cluster: EksCluster): Fetched<EksAddress> {
-    const key = eksReference(cluster)
-    const address =
-      addresses.get(key) ?? keepFetched(() => describeCluster(cluster, aws), { freshMs: KEEP_ADDRESS_MS, now })
-    addresses.set(key, address)
-    const [oldest] = addresses.keys()
-    if (addresses.size > KEEP_MOST && oldest !== undefined) addresses.delete(oldest)
-    return address
+  function keep(label: string, cluster: EksCluster): Kept {
+    const address = keepFetched(() => describeCluster(cluster, aws), { freshMs: KEEP_ADDRESS_MS, now })
+    const compose = async (): Promise<Credentials> => {
+      const [where, credentials] = await Promise.all([
+        address.get().catch((error) => {
+          if (error instanceof NotDescribed) throw clusterError('credentials', label, error.message, error)
+          throw clusterError('undescribed', label, '', error)
+        }),
+        role.get().catch((error) => {
+          throw clusterError('no-role', label, '', error)
+        }),
+      ])
+      return { ...where, token: eksBearer(cluster.name, cluster.region, credentials, aws.now()) }
+    }
+    return { address, credentials: keepFetched(compose, { freshMs: KEEP_TOKEN_MS, now }) }
+  }
+
+  function keptOf(label: string, cluster: EksCluster): Kept {
+    // With the label, which is in messages: two objects may name one cluster.
+    const key = `${label} ${eksReference(cluster)}`
+    const kept = clusters.get(key) ?? keep(label, cluster)
+    clusters.set(key, kept)
+    const [oldest] = clusters.keys()
+    if (clusters.size > KEEP_MOST && oldest !== undefined) clusters.delete(oldest)
+    return kept
   }
 
   return {
     async credentials(label, cluster, fresh = false) {
       if (!arn) throw clusterError('credentials', label, 'the setting eks-cluster-arns names no cluster')
-      const ask = fresh ? 'refresh' : 'get'
-      const [address, credentials] = await Promise.all([
-        addressOf(cluster)
-          [ask]()
-          .catch((error) => {
-            if (error instanceof NotDescribed) throw clusterError('credentials', label, error.message, error)
-            throw clusterError('undescribed', label, '', error)
-          }),
-        role[ask]().catch((error) => {
-          throw clusterError('no-role', label, '', error)
-        }),
-      ])
-      return { ...address, token: eksBearer(cluster.name, cluster.region, credentials, aws.now()) }
+      const { address, credentials } = keptOf(label, cluster)
+      if (!fresh) return credentials.get()
+      // What fails here fails again below, with its sentence.
+      await Promise.allSettled([address.refresh(), role.refresh()])
+      return credentials.refresh()
     },
   }
 }
