@@ -20,10 +20,12 @@ export interface Eks {
   credentials(label: string, cluster: EksCluster, fresh?: boolean): Promise<Credentials>
 }
 
-/** The credentials of a role are valid for an hour. A token that they sign is accepted for 15 minutes. */
-const KEEP_ROLE_MS = 40 * 60_000
-/** As for secrets: an administrator may have moved the cluster. */
-const KEEP_ADDRESS_MS = 5 * 60_000
+/** How long after a failure AWS is asked again, where what it said is still usable: keys also end while a service of AWS is away. */
+const RETRY_MS = 30_000
+/** The credentials of a role are valid for an hour. A token that they sign is accepted for as long as they are, up to 15 minutes. */
+const KEEP_ROLE = { freshMs: 40 * 60_000, staleMs: 55 * 60_000, retryMs: RETRY_MS }
+/** As for secrets: an administrator may have moved the cluster, or taken away the right to describe it. */
+const KEEP_ADDRESS = { freshMs: 5 * 60_000, staleMs: 15 * 60_000, retryMs: RETRY_MS }
 /** The cluster asks AWS about each token that is new to it. AWS answers for 15 minutes. */
 const KEEP_TOKEN_MS = 60_000
 /** The oldest entry is evicted first. */
@@ -42,10 +44,10 @@ interface Kept {
 export function createEks(arn: string | undefined, aws: Aws): Eks {
   const now = () => aws.now().getTime()
   const clusters = new Map<string, Kept>()
-  const role = keepFetched<AwsCredentials>(() => assumeRole(arn ?? '', SESSION, aws), { freshMs: KEEP_ROLE_MS, now })
+  const role = keepFetched<AwsCredentials>(() => assumeRole(arn ?? '', SESSION, aws), { ...KEEP_ROLE, now })
 
   function keep(label: string, cluster: EksCluster): Kept {
-    const address = keepFetched(() => describeCluster(cluster, aws), { freshMs: KEEP_ADDRESS_MS, now })
+    const address = keepFetched(() => describeCluster(cluster, aws), { ...KEEP_ADDRESS, now })
     const compose = async (): Promise<Credentials> => {
       const [where, credentials] = await Promise.all([
         address.get().catch((error) => {

@@ -65,6 +65,18 @@ describe('what AWS answered is kept', () => {
     expect(local.calls.sort()).toEqual(['AssumeRole', 'AssumeRole', 'DescribeCluster', 'DescribeCluster'])
   })
 
+  test.each([
+    { away: 'DescribeCluster', works: 14, fails: 16 },
+    { away: 'AssumeRole', works: 54, fails: 56 },
+  ])('while $away is away, for $works minutes', async ({ away, works, fails }) => {
+    await eks.credentials('eu', cluster)
+    local.fails.set(away, 500)
+    local.ahead = works * 60_000
+    expect((await eks.credentials('eu', cluster)).server).toBe(SERVER)
+    local.ahead = fails * 60_000
+    expect((await failed(eks.credentials('eu', cluster))).status.code).toBe(503)
+  })
+
   test('but no failure', async () => {
     local.mayAssume = false
     await failed(eks.credentials('eu', cluster))
