@@ -209,6 +209,24 @@ describeKubectl('a kube config of something else', () => {
     expect(await ran(['--cluster', 'west', '--with', 'cert'])).toMatchObject(says(2, 'nothing else signs'))
   })
 
+  test('is with the token of a service account for a cluster that accepts no other', async () => {
+    const access = [{ verbs: ['get', 'list', 'use'], users: ['alice'] }]
+    await server.make(clusters, connected('accounts', { access, tokens: 'ServiceAccounts' }))
+    const { args } = (await parseYaml(await ok(['--cluster', 'accounts']))).users[0].user.exec
+    expect(args).toEqual(['credential', '--cluster', 'accounts', '--with', 'account', '--context', 'here'])
+    await ok(['--cluster', 'accounts', '--with', 'curl', '--output', 'config'])
+    const curl = (await parseYaml(await readFile(inHome('config'), 'utf8'))).users[0].user.exec.args
+    const file = curl.find((one: string) => one.endsWith('.curl'))
+    expect(await readFile(file, 'utf8')).toContain('/clusters/accounts/kubeconfig')
+    const all = await parseYaml(await ok(['--all']))
+    const own = all.users.find(({ name }: { name: string }) => name === named('accounts'))
+    expect(own.user.exec.args).toEqual(args)
+    // The server asks the cluster, which this one does not reach.
+    const asked = [await cli.run(args, person), await ran(['--cluster', 'accounts', '--with', 'token'])]
+    for (const one of asked) expect(one.stderr).toContain('cluster "accounts" has no stored credentials')
+    await server.call(`${clusters}/accounts`, { method: 'DELETE' })
+  })
+
   test.each([
     ['has no object', 'exec', 'nowhere'],
     ['has no object', 'token', 'nowhere'],

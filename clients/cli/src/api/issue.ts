@@ -14,8 +14,11 @@ import { projectNamespace } from './projects.ts'
 import { API, type Session } from './session.ts'
 import type { ClusterTarget } from './target.ts'
 
-/** `cert`: a client certificate with its key. Only virtual clusters sign any. */
-export type Form = 'token' | 'cert'
+/**
+ * `cert`: a client certificate with its key. Only virtual clusters sign any. `account`: the token in the kube config of a connected cluster,
+ * where service accounts issue the tokens.
+ */
+export type Form = 'token' | 'cert' | 'account'
 
 /** Returns the address and the body of a request below that of the server. */
 const below = ({ path, body }: Create): { path: string; body: JsonObject } => ({
@@ -41,7 +44,7 @@ export async function credentialRequest(
     const spec = { certificateTTL: seconds, ...(form === 'cert' && { clientCert: true }) }
     return kubeConfigRequest(await projectNamespace(session, target.project), target.name, spec)
   }
-  return below(clusterToken(target.name, seconds))
+  return form === 'account' ? clusterKubeConfigRequest(target.name, seconds) : below(clusterToken(target.name, seconds))
 }
 
 /** Returns a new credential for the target. Throws a CliError if there is none in the answer. */

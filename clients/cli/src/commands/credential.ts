@@ -31,8 +31,8 @@ export const credential = command({
     cluster: { type: 'string', value: 'CLUSTER', help: 'connected cluster to which the credential gives access' },
     with: {
       type: 'string',
-      value: 'token|cert',
-      help: 'kind of the credential; certificates cannot be revoked, and only virtual clusters sign them',
+      value: 'token|cert|account',
+      help: 'kind of the credential; certificates cannot be revoked, and only virtual clusters sign them; account is for connected clusters whose service accounts issue the tokens',
       default: 'token',
     },
     ttl: { type: 'string', value: 'DURATION', help: 'lifetime of the credential', default: DEFAULT_TTL },
@@ -46,10 +46,11 @@ export const credential = command({
     const { version, cluster } = execInfo(io)
     const target = pluginTarget(targetOf(names), cluster)
     const life = lifetime(ttl ?? DEFAULT_TTL, '--ttl')
-    if (!isForm(form)) throw new UsageError(`--with must be token or cert, not "${form}".`)
+    if (!isForm(form)) throw new UsageError(`--with must be token, cert or account, not "${form}".`)
     if (form === 'cert' && target.kind !== 'virtualCluster') {
       throw new UsageError('--with cert needs --virtual-cluster: nothing else signs client certificates.')
     }
+    if (form === 'account' && target.kind !== 'cluster') throw new UsageError('--with account needs --cluster.')
     const session = await openSession(io, { context })
     if (target.kind === 'management') return io.out(execCredential({ token: await session.key() }, version))
     const { server, exchange } = session
@@ -66,7 +67,7 @@ export const credential = command({
   },
 })
 
-const isForm = (text: string): text is Form => text === 'token' || text === 'cert'
+const isForm = (text: string): text is Form => ['token', 'cert', 'account'].includes(text)
 
 const labelOf = (target: ClusterTarget): string[] =>
   target.kind === 'cluster' ? [target.kind, target.name] : [target.kind, target.project, target.name]

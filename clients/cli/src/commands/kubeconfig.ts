@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../lib/meta/types.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
 import { projectIn } from '../../../core/src/projects.ts'
 import { shellWords } from '../../../core/src/shellwords.ts'
-import { addressOf, asCluster, clusterPath } from '../api/clusters.ts'
+import { asCluster, clusterPath } from '../api/clusters.ts'
 import { listInstances } from '../api/instances.ts'
 import { listAll } from '../api/lists.ts'
 import { inParallel } from '../api/parallel.ts'
@@ -25,6 +25,7 @@ import {
   clusterEntry,
   type Making,
   managementEntry,
+  registered,
   virtualClusterEntry,
   WAYS,
   type Way,
@@ -150,7 +151,7 @@ async function selected(
   if (server === undefined) return [await clusterEntry(making, connectedCluster(cluster))]
   const content: JsonObject = { server: httpsUrl(server) }
   if (authority !== undefined) content['certificate-authority-data'] = await authorityIn(authority)
-  return [await clusterEntry(making, connectedCluster(cluster), content)]
+  return [await clusterEntry(making, connectedCluster(cluster), { cluster: content, form: 'token' })]
 }
 
 function httpsUrl(text: string): string {
@@ -190,7 +191,7 @@ async function entriesOfClusters(making: Making): Promise<Entry[]> {
     return false
   })
   return inParallel(usable, (cluster) =>
-    clusterEntry(making, connectedCluster(cluster.metadata.name), addressOf(cluster)),
+    clusterEntry(making, connectedCluster(cluster.metadata.name), registered(cluster)),
   )
 }
 

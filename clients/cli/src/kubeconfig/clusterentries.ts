@@ -3,9 +3,16 @@ import { resolve } from 'node:path'
 import { deploymentName, entryNameOf } from '../../../../lib/kubeconfig/deployment.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { CURL_SECONDS, curlArguments } from '../../../core/src/curl.ts'
+import type { Cluster } from '../../../core/src/objects.ts'
 import { pluginUser } from '../../../core/src/plugin.ts'
 import { addressOf, usableCluster, withoutObject } from '../api/clusters.ts'
-import { clusterKubeConfigRequest, credentialRequest, issueCredential, kubeConfigRequest } from '../api/issue.ts'
+import {
+  clusterKubeConfigRequest,
+  credentialRequest,
+  type Form,
+  issueCredential,
+  kubeConfigRequest,
+} from '../api/issue.ts'
 import { projectNamespace } from '../api/projects.ts'
 import { clusterIn, userIn } from '../api/servertext.ts'
 import type { Session } from '../api/session.ts'
@@ -71,7 +78,7 @@ const DAY = 86_400
 export async function clusterEntry(
   making: Making,
   target: Target & { kind: 'cluster' },
-  known?: JsonObject,
+  known?: Registered,
 ): Promise<Entry> {
   const { session, way, life = DAY } = making
   if (way === 'cert') throw new UsageError('--with cert is for virtual clusters: nothing else signs certificates.')
@@ -85,13 +92,25 @@ export async function clusterEntry(
     const text = kubeConfigIn(answer, session)
     return { ...entry, cluster: await clusterIn(text), user: staticUser(await userIn(text)) }
   }
-  const cluster = known ?? addressOf(await usableCluster(session, target.name))
+  const { cluster, form } = known ?? registered(await usableCluster(session, target.name))
   const user =
     way === 'token'
-      ? staticUser((await issueCredential(session, target, life)).credential)
-      : await plugin(making, target, entry)
+      ? staticUser((await issueCredential(session, target, life, { form })).credential)
+      : await plugin(making, target, entry, form)
   return { ...entry, cluster, user }
 }
+
+/** The address of a connected cluster, and which tokens it accepts. */
+export interface Registered {
+  cluster: JsonObject
+  form: Form
+}
+
+/** Returns what the object of a cluster says. */
+export const registered = (object: Cluster): Registered => ({
+  cluster: addressOf(object),
+  form: object.spec?.tokens === 'ServiceAccounts' ? 'account' : 'token',
+})
 
 /** Returns the entry of the management API. Its credential is the access key itself. */
 export async function managementEntry(making: Making): Promise<Entry> {
@@ -121,12 +140,13 @@ async function plugin(
   { io, session, way, file }: Making,
   target: Target,
   entry: Pick<Entry, 'name' | 'mark'>,
+  form: Form = 'token',
 ): Promise<JsonObject> {
   if (way === 'curl' && target.kind !== 'management') {
     if (file === undefined)
       throw new UsageError('--with curl needs --output FILE or --merge: it writes files beside it.')
     const path = curlFile(file, entry)
-    const { path: below, body } = await credentialRequest(session, target, CURL_SECONDS)
+    const { path: below, body } = await credentialRequest(session, target, CURL_SECONDS, form)
     const { server, certificateAuthority } = session
     await writeCurlFile(path, { url: `${server}${below}`, body, key: await session.key(), certificateAuthority })
     return pluginUser({ command: 'curl', args: curlArguments(slashes(path)), installHint: INSTALL_CURL })
@@ -137,7 +157,7 @@ async function plugin(
   const usual = configFile({ env: { ...io.env, KEYPLANE_CONFIG: undefined, XDG_CONFIG_HOME: undefined } })
   return pluginUser({
     command: 'keyplane',
-    args: ['credential', ...optionsFor(target), ...context],
+    args: ['credential', ...optionsFor(target), ...(form === 'token' ? [] : ['--with', form]), ...context],
     ...(own !== usual && { env: { KEYPLANE_CONFIG: resolve(own) } }),
     installHint: INSTALL_KEYPLANE,
   })
