@@ -1,6 +1,7 @@
 /** Lists the commands, in the order of the help. */
 import type { Command, Section } from '../arguments/command.ts'
 import { advise } from './advise.ts'
+import { clustersCheck } from './clusters/check.ts'
 import { clustersCreate } from './clusters/create.ts'
 import { clustersDisconnect } from './clusters/disconnect.ts'
 import { clustersList } from './clusters/list.ts'
@@ -32,7 +33,10 @@ export const sections: readonly Section[] = [
   { title: 'What a key needs', commands: [usage, advise] },
   { title: 'Lifecycle of a key', commands: [history, rotate, revoke, explain, whose, reportLeak] },
   { title: 'Clusters', commands: [kubeconfig, token, credential] },
-  { title: 'Connected clusters', commands: [clustersList, clustersShow, clustersCreate, clustersDisconnect] },
+  {
+    title: 'Connected clusters',
+    commands: [clustersList, clustersShow, clustersCheck, clustersCreate, clustersDisconnect],
+  },
 ]
 
 export const commands: readonly Command[] = sections.flatMap((section) => section.commands)

@@ -1,0 +1,108 @@
+/** `keyplane clusters check`: goes the way from a key into a connected cluster, and says what is missing on it. */
+import { messageOf, objectIn } from '../../../../core/src/answers.ts'
+import { type HttpsAnswer, sendHttps } from '../../../../core/src/https.ts'
+import { networkFailure } from '../../../../core/src/networkfailure.ts'
+import type { Cluster } from '../../../../core/src/objects.ts'
+import { usableCluster } from '../../api/clusters.ts'
+import { issueCredential } from '../../api/issue.ts'
+import { openSession, type Session } from '../../api/session.ts'
+import { command } from '../../arguments/command.ts'
+import { CliError } from '../../io/errors.ts'
+import type { Io } from '../../io/io.ts'
+import { registered } from '../../kubeconfig/clusterentries.ts'
+import { plainLines } from '../../output/plain.ts'
+
+export const clustersCheck = command({
+  name: ['clusters', 'check'],
+  summary: 'Go the way into a connected cluster, and say what is missing',
+  description:
+    'The command gets a token for the cluster as kubectl does, and asks the cluster whose it is. It prints a line for each step, and ends at the first one that fails, with what to do about it. Where service accounts issue the tokens, the step "token" includes that keyplane reaches the cluster, its rights there and your account. It changes nothing, except that such a cluster has a Secret for the token until your key ends.',
+  positionals: [{ name: 'NAME', help: 'name of the cluster' }],
+  options: {},
+  examples: [{ does: 'Check a cluster', run: 'keyplane clusters check west' }],
+  async run({ values: { context }, positionals: [name = ''] }, io) {
+    const session = await openSession(io, { context })
+    const step = async <T>(title: string, work: () => Promise<[T, string]>): Promise<T> => {
+      try {
+        const [value, text] = await work()
+        io.out(`${plainLines(`ok      ${title.padEnd(9)}${text}`)}\n`)
+        return value
+      } catch (error) {
+        if (error instanceof CliError) io.out(`failed  ${title}\n`)
+        throw error
+      }
+    }
+    const cluster = await step('object', async () => {
+      const found = await usableCluster(session, name)
+      return [found, `${name} is at ${found.spec?.server}, and you may use it`]
+    })
+    const token = await step('token', () => tokenFor(session, cluster))
+    const answer = await step('address', () => ask(io, cluster, token))
+    await step('user', async () => [undefined, `the cluster knows you as ${userIn(answer, cluster)}`])
+    await step('clock', async () => [undefined, `that of the cluster is ${secondsApart(answer, io)} s from this one`])
+  },
+})
+
+const byAccounts = ({ spec }: Cluster): boolean => spec?.tokens === 'ServiceAccounts'
+
+/** The shortest life that service accounts give. */
+const SECONDS = 600
+
+async function tokenFor(session: Session, cluster: Cluster): Promise<[string, string]> {
+  const target = { kind: 'cluster', name: cluster.metadata.name } as const
+  const { credential } = await issueCredential(session, target, SECONDS, { form: registered(cluster).form })
+  const from = byAccounts(cluster) ? 'keyplane got one from the cluster' : 'keyplane signed one'
+  return ['token' in credential ? credential.token : '', from]
+}
+
+const TIMEOUT_MILLISECONDS = 20_000
+const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+const REVIEW = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
+
+async function ask(io: Io, cluster: Cluster, token: string): Promise<[HttpsAnswer, string]> {
+  const { server = '', certificateAuthorityData: data } = cluster.spec ?? {}
+  const url = new URL(server.replace(/\/+$/, '') + REVIEWS)
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' }
+  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(TIMEOUT_MILLISECONDS)])
+  const authorities = data ? Buffer.from(data, 'base64').toString() : undefined
+  const sent = sendHttps({ url, method: 'POST', headers, body: REVIEW, authorities, signal, mostMebibytes: 1 })
+  const answer = await sent.catch((error: unknown) => {
+    throw new CliError(networkFailure(error, url.host, io.env).text, {
+      hint: `Clients use spec.server and spec.certificateAuthorityData of the Cluster ${cluster.metadata.name}. Correct them, or the network between this machine and the cluster.`,
+      cause: error,
+    })
+  })
+  return [answer, `${url.origin} answers, with a certificate of the authority of the object`]
+}
+
+/** Returns the user in the answer. Throws a CliError that says why the cluster did not accept the token. */
+function userIn({ code, text }: HttpsAnswer, cluster: Cluster): string {
+  const answer = objectIn(text) ?? {}
+  const { userInfo } = (answer.status ?? {}) as { userInfo?: { username?: string } }
+  if (code === 201 && userInfo?.username) return userInfo.username
+  const said = messageOf(answer) ?? ''
+  throw new CliError(`The cluster answered ${code}. ${said}`.trimEnd(), { hint: remedyFor(code, cluster) })
+}
+
+function remedyFor(code: number, cluster: Cluster): string {
+  const { name } = cluster.metadata
+  if (code === 401 && byAccounts(cluster))
+    return 'The token is of another cluster: spec.server is not the one in spec.credentials.'
+  if (code === 401)
+    return `Its API server does not accept tokens of keyplane. Compare its files with: npm run cluster-config -- --cluster ${name}\nOne that has just started fetches the public keys within seconds.`
+  if (code === 403) return 'Its webhook refuses you: the key with which it asks keyplane must have the right to review.'
+  if (code >= 500) return 'It could not ask keyplane, or fails itself. Look into the log of its API server.'
+  return 'spec.server does not seem to be the address of a Kubernetes API.'
+}
+
+/** As much as other clients bear. */
+const MOST_SECONDS = 30
+
+function secondsApart({ headers }: HttpsAnswer, io: Io): number {
+  const there = Date.parse(headers.date?.[0] ?? '')
+  const apart = Number.isNaN(there) ? 0 : Math.round(Math.abs(there - io.now().getTime()) / 1000)
+  if (apart <= MOST_SECONDS) return apart
+  throw new CliError(`The clock of the cluster is ${apart} s from the one of this machine.`, {
+    hint: 'Set the wrong one: tokens are refused before they begin, and after they end, by the clock of the cluster.',
+  })
+}
