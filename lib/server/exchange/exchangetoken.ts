@@ -2,7 +2,8 @@
  * Answers an exchange with the token of one cluster or virtual cluster. The token belongs to a key like that of any exchange, but
  * nobody has the key (lib/authentication/targetkeys.ts). It is signed, then the key is stored, then the token is answered: no
  * token leaves whose key does not exist, and a failed signature uses up no ID token. An equal exchange during the life of the ID
- * token signs another token for the key of the first one, and writes nothing.
+ * token signs another token for the key of the first one, and writes nothing. A cluster whose service accounts issue the tokens is
+ * asked after the key is stored: what ends the key then finds the Secret of the token.
  */
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import type { KeyPlan } from '../../apis/management/v1/ownedaccesskey.values.ts'
