@@ -552,7 +552,11 @@ describe('a cluster whose service accounts issue the tokens', () => {
     ]
     const narrow = await federation.trust(`narrow-${name}`, { scope: { rules } })
     const asked = await federation.exchange(narrow, federation.sign(), target)
-    expect(errorOf(asked)).toEqual([400, 'invalid_target', expect.stringContaining('a service account cannot be scoped')])
+    expect(errorOf(asked)).toEqual([
+      400,
+      'invalid_target',
+      expect.stringContaining('a service account cannot be scoped'),
+    ])
     const short = await federation.trust(`short-${name}`, { scope, ttl: 300 })
     const answer = await federation.exchange(short, federation.sign(), target)
     expect(errorOf(answer)).toEqual([400, 'invalid_target', expect.stringContaining('600 seconds')])
