@@ -151,7 +151,7 @@ const ofKinds: KindTable = {
     delete:           { uses: [write(connected)] },
     deletecollection: { uses: [write(connected), read(keys), gates, presented], ...small },
   },
-  VirtualClusterInstanceKubeConfig: { uses: [read(instances, keys), gates, presented, sign, clusters], canary, warm, path: 'virtualclusterinstances/kubeconfig/create' },
+  VirtualClusterInstanceKubeConfig: { uses: [read(instances, keys), gates, presented, sign, bindTokens, clusters], canary, warm, path: 'virtualclusterinstances/kubeconfig/create' },
   ClusterKubeConfig:                { uses: [read(connected, keys), sign, bindTokens, connectedSecrets], path: 'clusters/kubeconfig/create' },
   DirectClusterEndpointToken:       { uses: [sign], canary },
   Self:                             { uses: [authenticate, gates, pepper] },
@@ -212,7 +212,7 @@ const others: Readonly<Record<string, Row>> = {
   // Publishes events. Runs at the same time are safe, and each one begins where the others have come to.
   lifecycle: { uses: [write(keys), expired, signals, position, forgetUsage, keepHistory, publish, endings], every: 'minute', stream: 'wakes', seconds: 60, ...small },
   // Removes the Secrets of ended keys from clusters. A cluster that is away delays nothing else.
-  boundsecrets: { uses: [read(keys, connected), gates, expired, boundSecrets, connectedSecrets], every: 'minute', isWoken: true, seconds: 60, ...small },
+  boundsecrets: { uses: [read(keys, connected, instances), gates, expired, boundSecrets, connectedSecrets, clusterSecrets], every: 'minute', isWoken: true, seconds: 60, ...small },
 }
 
 function postOnly(...paths: string[]): Route[] {

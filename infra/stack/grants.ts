@@ -79,8 +79,8 @@ export const providers = rows(IdentityProvider.plural, {
   written: ['provider#*', 'ending'],
   checks: onTable('ConditionCheckItem', ['credential#*', 'trust#*', 'provider#*']),
 })
-export const instances = rows(VirtualClusterInstance.plural)
 /** A cluster that is removed ends tokens of its service accounts. */
+export const instances = rows(VirtualClusterInstance.plural, { written: ['ending'] })
 export const connected = rows(Cluster.plural, { written: ['ending'] })
 
 /** Reads objects by key, and the latest revision of the kind. */

@@ -4,18 +4,20 @@
  */
 import { type Bound, gatesOf } from '../authentication/boundsecrets.ts'
 import { restrictsInside } from '../authorization/restriction.ts'
-import type { ScopeOptions } from '../authorization/scopes/project.ts'
+import { projectOf, type ScopeOptions } from '../authorization/scopes/project.ts'
 import { identityOf, runOfUser } from '../authorization/users/identity.ts'
 import { endOfAccess } from '../authorization/users/outliving.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { rfc3339OfUnix, unixSeconds } from '../meta/encoding/time.ts'
 import { checkDeadline, type Deadline } from '../meta/errors/deadline.ts'
 import { keyChanged, StatusError } from '../meta/errors/status.ts'
+import { defined } from '../meta/value/defined.ts'
 import type { Credentials } from './cluster/credentials.ts'
 import { clusterError, isFailure } from './cluster/failure.ts'
 import { type SecretServices, type StoredCredentials, storedCredentials } from './clustersecret.ts'
 import type { Eks } from './eks/ekscredentials.ts'
 import { parseEksReference } from './eks/reference.ts'
+import { ingressUrl } from './instance.ts'
 import { accountName } from './serviceaccounts/accountname.ts'
 import {
   type Asking,
@@ -32,8 +34,8 @@ import type { VirtualClusterServices } from './virtualcluster.ts'
 export interface AccountServices
   extends Pick<VirtualClusterServices, 'connect' | 'deadline'>,
     Pick<SecretServices, 'secrets'> {
-  /** `keyplane/STAGE/clusters/`, the only prefix that IAM allows for connected clusters. */
-  secretPrefix: string
+  /** Returns `keyplane/STAGE/clusters/` or `keyplane/STAGE/virtualclusters/`, the only prefix that IAM allows for the kind of a place. */
+  secretPrefix(place: string): string
   eks: Eks
 }
 
@@ -91,11 +93,11 @@ const SKEW_SECONDS = 1800
 
 /** Returns why the user gets no token there (403), or undefined. */
 export function forbiddenToken(
-  { target: { label, place }, user, seconds, now }: Omit<AccountRequest, 'deadline'>,
+  { target: { place }, user, seconds, now }: Omit<AccountRequest, 'deadline'>,
   options: ScopeOptions,
 ): string | undefined {
   if (restrictsInside(user.chain, place, options)) {
-    const entry = JSON.stringify({ clusters: [{ cluster: label }] })
+    const entry = JSON.stringify(entryFor(place, options))
     return `the scope of the access key restricts what it may do there, and a service account cannot be scoped: a scope with ${entry} would be allowed`
   }
   const { expires } = endOfAccess(user)
@@ -103,6 +105,12 @@ export function forbiddenToken(
   if (most >= SHORTEST_TOKEN_SECONDS) return undefined
   const end = rfc3339OfUnix(expires ?? 0)
   return `the access key used ends at ${end}, and Kubernetes issues no token for less than ${SHORTEST_TOKEN_SECONDS} seconds`
+}
+
+/** Returns the scope that allows everything in the place. */
+function entryFor(place: AccountTarget['place'], options: ScopeOptions) {
+  if (place.type === 'cluster') return { clusters: [{ cluster: place.name }] }
+  return { virtualClusters: [{ project: projectOf(place.namespace, options), virtualCluster: place.name }] }
 }
 
 /**
@@ -165,7 +173,13 @@ const isUsable = (bound: Bound, own: Bound, end: number): boolean =>
 
 const credentialsOf = (target: AccountTarget, services: AccountServices, fresh = false) =>
   credentialsAt(
-    { cluster: target.label, prefix: services.secretPrefix, reference: target.secretRef, field: target.field },
+    {
+      cluster: target.label,
+      prefix: services.secretPrefix(target.key),
+      reference: target.secretRef,
+      field: target.field,
+      ...defined({ fallbackServer: ingressUrl(target) }),
+    },
     services,
     fresh,
   )
@@ -296,7 +310,7 @@ function explained(error: unknown, { namespace }: Bound, { label }: AccountTarge
 export async function removeBoundSecret(bound: Bound, place: string, services: AccountServices): Promise<void> {
   const label = clusterIn(place)
   const { secretRef: reference, server: fallbackServer } = bound
-  const { secretPrefix: prefix } = services
+  const prefix = services.secretPrefix(place)
   const attempt = async (fresh: boolean): Promise<void> => {
     const where = { cluster: label, prefix, reference, field: 'the credentials', fallbackServer }
     const credentials = await credentialsAt(where, services, fresh)

@@ -20,6 +20,7 @@ export function validateInstance(object: KubeObject, old?: KubeObject): FieldErr
     ...validateHost(changed('host')),
     ...validateAuthority(changed('certificateAuthorityData')),
     ...validateSecret(changed('secretReference')),
+    ...validateAccounts((object.spec ?? {}) as ClusterSpec, (old?.spec ?? {}) as ClusterSpec),
   ]
 }
 

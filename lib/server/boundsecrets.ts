@@ -6,6 +6,7 @@ import type { Context } from 'aws-lambda'
 import { Cluster } from '../apis/management/v1/cluster.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { scopesOf, toKey } from '../apis/management/v1/ownedaccesskey.values.ts'
+import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import type { Bound } from '../authentication/boundsecrets.ts'
 import { historyItem } from '../authentication/history/items.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
@@ -15,7 +16,13 @@ import { keyIdentity } from '../authorization/users/identity.ts'
 import { endSecrets } from '../controllers/boundsecrets.ts'
 import { removeBoundSecret } from '../kubeconfig/boundtokens.ts'
 import { accountName } from '../kubeconfig/serviceaccounts/accountname.ts'
-import { type AccountTarget, clusterIn, clusterTarget } from '../kubeconfig/serviceaccounts/target.ts'
+import {
+  type AccountTarget,
+  clusterIn,
+  clusterTarget,
+  instanceTarget,
+  isVirtual,
+} from '../kubeconfig/serviceaccounts/target.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import { describeError } from './process/logger.ts'
 import { createServer, type Server } from './server.ts'
@@ -27,9 +34,12 @@ const reserveMs = 15_000
 function targetsOf({ storage }: Server): (placeKey: string) => Promise<AccountTarget | undefined> {
   const known = new Map<string, Promise<AccountTarget | undefined>>()
   const find = async (placeKey: string): Promise<AccountTarget | undefined> => {
-    const stored = await storage.get(Cluster.table, clusterIn(placeKey))
+    const [{ table }, targetIn] = isVirtual(placeKey)
+      ? [VirtualClusterInstance, instanceTarget]
+      : [Cluster, clusterTarget]
+    const stored = await storage.get(table, clusterIn(placeKey))
     if (!stored || stored.object.metadata.deletionTimestamp !== undefined) return undefined
-    const target = clusterTarget(stored.object)
+    const target = targetIn(stored.object)
     return target?.key === placeKey ? target : undefined
   }
   return (placeKey) => {

@@ -27,6 +27,7 @@ import type { EndpointServices } from '../endpoints/call.ts'
 import { toProvider } from '../federation/provider.ts'
 import type { BoundRecords } from '../kubeconfig/boundtokens.ts'
 import type { Eks } from '../kubeconfig/eks/ekscredentials.ts'
+import { isVirtual } from '../kubeconfig/serviceaccounts/target.ts'
 import type { IssuerSettings } from '../kubeconfig/token/issuer.ts'
 import { checkIssuer } from '../kubeconfig/token/jwks.ts'
 import type { VirtualClusterServices } from '../kubeconfig/virtualcluster.ts'
@@ -149,7 +150,8 @@ function partsOf(environment: Environment, base: AuthenticatingServer, livingKey
     serviceAccounts: () => ({
       ...base.scopes,
       secrets: base.secrets,
-      secretPrefix: config.clusterSecretsPrefix,
+      // Functions have the variables of what they reach only.
+      secretPrefix: (place) => (isVirtual(place) ? config.virtualClusterSecretsPrefix : config.clusterSecretsPrefix),
       records: lazyRecords({
         storage: base.storage,
         limits: base.limits,

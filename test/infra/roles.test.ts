@@ -223,6 +223,18 @@ test.each<[rule: string, operations: string[], partitions: string[], functions: 
   ['one function shows history', reads, ['history#u'], ['lifecycle', 'ownedaccesskeys/history']],
   ['it looks for what ends keys otherwise', ['Query'], ['ending'], ['lifecycle']],
   ['it finds the bound Secrets of keys', ['Query'], ['bound#u'], ['lifecycle']],
+  [
+    'kube configs record bound Secrets, and their end is written',
+    ['PutItem'],
+    ['bound#u'],
+    [
+      'boundsecrets',
+      'clusters/kubeconfig/create',
+      'lifecycle',
+      'oauth2/token',
+      'virtualclusterinstances/kubeconfig/create',
+    ],
+  ],
   ['the publisher of events finds signals', ['Query'], ['signal#20261121'], ['lifecycle']],
   ['the exchange records ID tokens and keeps keys of issuers', every, ['exchange#x', 'jwks#x'], ['oauth2/token']],
   ['nothing changes or deletes a record', ['UpdateItem', 'DeleteItem'], ['exchange#x', 'jwks#x'], []],
@@ -317,7 +329,11 @@ test('only functions that need a secret read it, and only bootstrap writes secre
   expect(outside(peppered, [...writers, ...others])).toEqual([])
   expect(functionsWith(get, 'access-key')).toEqual(['bootstrap'])
   const cluster = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/p-a/one-AbCdEf'
-  expect(functionsWith(get, cluster)).toEqual(['oauth2/token', 'virtualclusterinstances/kubeconfig/create'])
+  expect(functionsWith(get, cluster)).toEqual([
+    'boundsecrets',
+    'oauth2/token',
+    'virtualclusterinstances/kubeconfig/create',
+  ])
   const connected = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/clusters/prod-AbCdEf'
   expect(functionsWith(get, connected)).toEqual(['boundsecrets', 'clusters/kubeconfig/create', 'oauth2/token'])
   expect(packaged.names.filter((name) => actions(name).includes('secretsmanager:PutSecretValue'))).toEqual([

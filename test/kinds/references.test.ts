@@ -143,6 +143,13 @@ const references: readonly Reference[] = [
     ],
   },
   {
+    kind: 'VirtualClusterInstance',
+    path: 'spec.serviceAccounts.namespace',
+    specOf: (value) => ({ tokens: 'ServiceAccounts', serviceAccounts: { namespace: value } }),
+    outside: ['keyplane', 'other', 'p-evil'],
+    inside: [],
+  },
+  {
     kind: 'Cluster',
     path: 'spec.serviceAccounts.namespace',
     specOf: (value) => ({ ...accounts, serviceAccounts: { namespace: value } }),

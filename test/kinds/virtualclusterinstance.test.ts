@@ -24,11 +24,18 @@ describeKind(kind, () => deployment.parts, {
     { spec: { access: [{ subresources: ['pods'] }] }, fields: ['spec.access[0].subresources[0]'] },
     { spec: { accessPoint: { ingress: { host: 'x'.repeat(254) } } }, fields: ['spec.accessPoint.ingress.host'] },
     { spec: { accessPoint: { ingress: { host: 'https://vc' } } }, fields: ['spec.accessPoint.ingress.host'] },
+    { spec: { tokens: 'Certificates' }, fields: ['spec.tokens'] },
+    { spec: { serviceAccounts: { namespace: 'keyplane' } }, fields: ['spec.serviceAccounts'] },
+    {
+      spec: { tokens: 'ServiceAccounts', serviceAccounts: { namespace: 'kube-system' } },
+      fields: ['spec.serviceAccounts.namespace'],
+    },
   ],
   updates: [
     { displayName: 'Other', owner: { user: 'alice' } },
     { owner: { user: 'alice', team: 'ops' }, access: [{ verbs: ['*'], users: ['bob'] }] },
     { owner: { user: 'alice' }, accessPoint: { ingress: { enabled: true, host: 'vc.example.com:8443' } } },
+    { owner: { user: 'alice' }, tokens: 'ServiceAccounts', serviceAccounts: { namespace: 'users' } },
   ],
 })
 
@@ -155,5 +162,40 @@ describe('access to an instance', () => {
     expect(status.message).toBe(
       `virtualclusterinstances.management.platform "vc" is forbidden: User "bob \\"the\\" &lt;b&gt;" cannot update resource "virtualclusterinstances" in API group "management.platform" in the namespace "${world.namespace}": neither spec.owner nor spec.access of the instance allows it`,
     )
+  })
+})
+
+describe('how this service reaches a virtual cluster', () => {
+  const accounts = { owner: { user: 'alice' }, tokens: 'ServiceAccounts' }
+  const scoped = contextOf({ ...admin, chain: [{ rules: [{}] }] })
+
+  test('is for system:masters without a scope to say, if service accounts issue the tokens', async () => {
+    const world = worldOf(kind, deployment.parts)
+    const created = world.create(world.object({ name: 'r1' }, accounts), { context: scoped })
+    expect(await refusal(created)).toMatchObject({ code: 403, message: expect.stringContaining('spec.tokens') })
+    for (const [index, [member, before, after]] of (
+      [
+        ['tokens', {}, accounts],
+        ['tokens', accounts, {}],
+        [
+          'credentialsSecretRef',
+          accounts,
+          { ...accounts, credentialsSecretRef: { secretName: `${world.namespace}/x` } },
+        ],
+        ['serviceAccounts', { ...accounts, serviceAccounts: { namespace: 'a' } }, accounts],
+        ['accessPoint', accounts, { ...accounts, accessPoint: { ingress: { host: 'evil.example.com' } } }],
+      ] as [string, JsonObject, JsonObject][]
+    ).entries()) {
+      const name = `s${index}`
+      await world.create(world.object({ name }, before))
+      const changed = (context = scoped) =>
+        refusal(world.change(name, (live) => ({ ...live, spec: after }), { context }))
+      expect(await changed()).toMatchObject({ code: 403, message: expect.stringContaining(`spec.${member}`) })
+      const owner = await changed(contextOf(alice))
+      expect([name, owner.code]).toEqual([name, before === accounts || index === 3 ? 403 : 404])
+    }
+    await world.create(world.object({ name: 'r2' }, accounts))
+    const renamed = { ...accounts, displayName: 'Preview' }
+    await world.change('r2', (live) => ({ ...live, spec: renamed }), { context: scoped })
   })
 })

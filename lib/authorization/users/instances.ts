@@ -29,7 +29,15 @@ export interface InstanceSpec {
 const { subresource: KUBE_CONFIG } = KINDS.VirtualClusterInstanceKubeConfig
 
 /** The members of an instance that determine ownership, access and where kube configs point. Only system:masters may change them. */
-const PROTECTED = ['owner', 'access', 'accessPoint', 'certificateAuthorityData', 'credentialsSecretRef'] as const
+const PROTECTED = [
+  'owner',
+  'access',
+  'accessPoint',
+  'certificateAuthorityData',
+  'tokens',
+  'serviceAccounts',
+  'credentialsSecretRef',
+] as const
 
 /**
  * The verbs of an owner, by subresource. Owners may delete: this removes the entry, not the virtual cluster, and

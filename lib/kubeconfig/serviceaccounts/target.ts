@@ -1,4 +1,4 @@
-/** Reads the parts of connected clusters that tokens of service accounts depend on. */
+/** Reads the parts of connected and virtual clusters that tokens of service accounts depend on. */
 import type { NamedPlace } from '../../authorization/scopes/place.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { memberOf } from '../cluster/members.ts'
@@ -15,16 +15,20 @@ export interface AccountTarget {
   label: string
   place: NamedPlace
   /** The place with the uid of the object. Another object of the same name is another cluster. */
-  key: `clusters/${string}`
+  key: `clusters/${string}` | `virtualclusters/${string}`
   /** The namespace of accounts and Secrets. */
   namespace: string
   /** The name of the secret with the credentials below the prefix of the deployment, and the field that says it; or a cluster of EKS. */
   secretRef: string
   field: string
+  /** The host of the ingress of a virtual cluster, which has the address if the secret contains none. */
+  host?: string
 }
 
-/** Returns the name of the cluster in `clusters/NAME/UID`. */
-export const clusterIn = (key: string): string => key.split('/')[1] ?? ''
+/** Returns the name of the cluster in `clusters/NAME/UID`, and NAMESPACE/NAME in `virtualclusters/NAMESPACE/NAME/UID`. */
+export const clusterIn = (key: string): string => key.split('/').slice(1, -1).join('/')
+
+export const isVirtual = (key: string): boolean => key.startsWith('virtualclusters/')
 
 /** Returns undefined unless service accounts issue the tokens of the connected cluster. `metadata.deletionTimestamp` is not looked at. */
 export function clusterTarget({ metadata, spec }: KubeObject): AccountTarget | undefined {
@@ -41,6 +45,24 @@ export function clusterTarget({ metadata, spec }: KubeObject): AccountTarget | u
       ? eksReference({ region: textOf(memberOf(eks, 'region')), name: textOf(memberOf(eks, 'clusterName')) })
       : textOf(memberOf(memberOf(credentials, 'secretRef'), 'name')) || name,
     field: 'spec.credentials.secretRef.name',
+  }
+}
+
+/** The same for a virtual cluster. Not by toInstance, which most functions do not load. */
+export function instanceTarget({ metadata, spec }: KubeObject): AccountTarget | undefined {
+  const { namespace = '', name = '', uid = '' } = metadata
+  if (memberOf(spec, 'tokens') !== SERVICE_ACCOUNTS) return undefined
+  const label = `${namespace}/${name}`
+  const ingress = memberOf(memberOf(spec, 'accessPoint'), 'ingress')
+  const host = memberOf(ingress, 'enabled') === false ? '' : textOf(memberOf(ingress, 'host'))
+  return {
+    label,
+    place: { type: 'virtualCluster', namespace, name },
+    key: `virtualclusters/${label}/${uid}`,
+    namespace: namespaceIn(spec),
+    secretRef: textOf(memberOf(memberOf(spec, 'credentialsSecretRef'), 'secretName')) || label,
+    field: 'spec.credentialsSecretRef.secretName',
+    ...(host && { host }),
   }
 }
 

@@ -1,5 +1,4 @@
 /** Defines Cluster, which gives a connected cluster an address so that users can create kubeconfigs for it. */
-import { announceEnding } from '../../../authentication/boundsecrets.ts'
 import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
 import { reachesCluster } from '../../../authorization/scopes/reachableclusters.ts'
 import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
@@ -10,10 +9,10 @@ import { clusterTarget, SERVICE_ACCOUNTS } from '../../../kubeconfig/serviceacco
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { dnsLabelErrors } from '../../../meta/object/names.ts'
 import { boolean, type FromSchema, object, string } from '../../../meta/schema/schema.ts'
-import { deepEqual } from '../../../meta/value/equal.ts'
 import { column, wide } from '../../../registry/column.ts'
 import { type Column, type Draft, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
-import type { Companion, Stored } from '../../../storage/interface.ts'
+import type { Stored } from '../../../storage/interface.ts'
+import { ENDING_WARNING, endingOf, forbiddenReach, serviceAccounts } from './serviceaccounts.ts'
 import type { Services } from './services.ts'
 import { access } from './virtualclusterinstance.schema.ts'
 
@@ -36,12 +35,7 @@ const spec = object(
       'Which tokens the kubeconfigs have. Issuer, the default: tokens of this service, which the cluster verifies. What a token may do there, the RBAC of the cluster decides within the scopes of the access key. ServiceAccounts: tokens of service accounts of the cluster, one account for each user, team or subject. The cluster needs no configuration for them, and enforces no scopes.',
       { enum: ['Issuer', SERVICE_ACCOUNTS] },
     ),
-    serviceAccounts: object('Where the service accounts are. Only with tokens: ServiceAccounts.', {
-      namespace: string('Namespace of the service accounts, which is for nothing else. Defaults to keyplane.', {
-        maxLength: 63,
-        reference: true,
-      }),
-    }),
+    serviceAccounts,
     credentials: object('How this service reaches the cluster. Only with tokens: ServiceAccounts.', {
       secretRef: object('Secret with a kubeconfig, to whose address this service connects.', {
         name: string('Name of the secret below the prefix of the deployment. Defaults to the name of the cluster.', {
@@ -108,22 +102,6 @@ async function judge(draft: Draft<Plan>, old?: Stored): Promise<void> {
   draft.plan = validateCluster(specOf(draft), old && specOf(old))
 }
 
-/** Returns why the user may not decide with which credentials this service reaches the cluster (403), or undefined. */
-function forbiddenReach(next: Partial<Spec>, old: Partial<Spec>, user: UserInfo): string | undefined {
-  if (user.chain.length === 0) return undefined
-  const written = (spec: Partial<Spec>) => ({ ...spec, tokens: spec.tokens || 'Issuer' })
-  const changed = REACH.find((member) => !deepEqual(written(old)[member], written(next)[member]))
-  return changed && `only system:masters without a scope may set or change spec.${changed}`
-}
-
-/** Says that tokens of service accounts end, if the cluster goes or is reached otherwise. */
-function endingOf(after: Pick<Stored, 'object'> | undefined, before: Pick<Stored, 'object'> | undefined): Companion[] {
-  const old = before && clusterTarget(before.object)
-  if (!old) return []
-  const next = after && after.object.metadata.deletionTimestamp === undefined ? clusterTarget(after.object) : undefined
-  return deepEqual(old, next) ? [] : [announceEnding(old.key)]
-}
-
 /** Validates that the name is a DNS label: it is part of audiences and of the names in kubeconfigs. */
 const nameErrors = ({ object: { metadata } }: Draft<Plan>): FieldError[] =>
   dnsLabelErrors(metadata.name ?? '').map((text) => invalid('metadata.name', metadata.name ?? '', text))
@@ -147,16 +125,16 @@ const strategy = (services: Services): Strategy<Plan> => ({
     const next = specOf(draft)
     return (
       (old && forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {}, PROTECTED)) ??
-      forbiddenReach(next, old ? specOf(old) : { tokens: 'Issuer' }, user)
+      forbiddenReach(REACH, next, old ? specOf(old) : {}, user)
     )
   },
   mayRefer: (_value, _object, user) =>
     isMaster(user) && user.chain.length === 0 ? undefined : 'only system:masters without a scope may set it',
-  companions: (after, before) => endingOf(after, before),
+  companions: (after, before) => endingOf(clusterTarget, after, before),
   // Names in scopes need no object, and the cluster has its own configuration.
   deleteWarning: ({ object }) =>
     clusterTarget(object)
-      ? 'tokens of its service accounts end within seconds if the cluster can be reached, and otherwise when they expire'
+      ? ENDING_WARNING
       : `access keys whose scopes allow cluster "${object.metadata.name}" still make tokens for it, which it accepts until its API server is disconnected: deleting the object ends no access`,
   status: (stored, { user }) => ({ canUse: mayUseCluster(services, stored, user) }),
 })

@@ -1,5 +1,7 @@
 /** Defines the fields of a virtual cluster instance. */
+import { SERVICE_ACCOUNTS } from '../../../kubeconfig/serviceaccounts/target.ts'
 import { boolean, type FromSchema, int64, list, object, string, time } from '../../../meta/schema/schema.ts'
+import { serviceAccounts } from './serviceaccounts.ts'
 
 const owner = object(
   'Owner of the instance, who may read it, change its unreserved fields and create its kubeconfig.',
@@ -46,6 +48,11 @@ export const spec = object('Desired state of the virtual cluster instance.', {
       maxLength: 65536,
     },
   ),
+  tokens: string(
+    'Which tokens the kubeconfigs have. Issuer, the default: tokens of this service, which the virtual cluster verifies, or client certificates. ServiceAccounts: tokens of service accounts of the virtual cluster, one account for each user, team or subject, and nothing else. It needs no configuration for them, and enforces no scopes.',
+    { enum: ['Issuer', SERVICE_ACCOUNTS] },
+  ),
+  serviceAccounts,
   credentialsSecretRef: object('Secret with the credentials for the virtual cluster.', {
     secretName: string(
       'Name of the secret below the prefix of the deployment. Defaults to NAMESPACE/NAME of the instance, and begins with NAMESPACE/ unless system:masters without a scope sets it.',

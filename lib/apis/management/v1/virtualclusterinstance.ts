@@ -4,11 +4,13 @@ import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
+import { instanceTarget, SERVICE_ACCOUNTS } from '../../../kubeconfig/serviceaccounts/target.ts'
 import type { FieldError } from '../../../meta/errors/fielderror.ts'
 import type { KubeObject } from '../../../meta/types.ts'
 import { column, wide } from '../../../registry/column.ts'
 import { type Column, type Draft, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
+import { ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'
 import type { Services } from './services.ts'
 import { type Spec, spec, status } from './virtualclusterinstance.schema.ts'
 
@@ -54,12 +56,17 @@ export function mayUseInstance({ scopes }: Services, { object }: Stored, user: U
   )
 }
 
+/** The members that determine to which address this service sends which credentials, if service accounts issue the tokens. */
+const REACH = ['tokens', 'serviceAccounts', 'credentialsSecretRef', 'accessPoint'] as const
+
 /**
  * Returns why the user may not use a secret as the credentials of an instance, or undefined. Whoever points an instance at a secret
  * opens the virtual cluster of the instance NAMESPACE/NAME in the name of the secret, so they must be allowed to change that one.
  */
-function forbiddenSecret({ scopes }: Services, secret: string, { metadata }: KubeObject, user: UserInfo) {
+function forbiddenSecret({ scopes }: Services, secret: string, { metadata, spec = {} }: KubeObject, user: UserInfo) {
   if (secret === '' || (isMaster(user) && user.chain.length === 0)) return undefined
+  if (secret !== (spec as Spec).credentialsSecretRef?.secretName)
+    return 'only system:masters without a scope may set it'
   const { namespace = '', name = '' } = metadata
   const [place, instance = '', ...more] = secret.split('/')
   const isName = [instance, ...more].every((step) => step !== '' && step !== '.' && step !== '..')
@@ -99,8 +106,15 @@ const strategy = (services: Services): Strategy<Plan> => ({
   validate: (draft) => draft.plan ?? [],
   mayRefer: (value, object, user) => forbiddenSecret(services, value, object, user),
   authorize(draft, old, { user }) {
-    return old && forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {})
+    const [next, before] = [specOf(draft), old ? specOf(old) : {}]
+    const isReached = [next, before].some(({ tokens }) => tokens === SERVICE_ACCOUNTS)
+    return (
+      (old && forbiddenInstanceChange(user, before, next)) ??
+      (isReached ? forbiddenReach(REACH, next, before, user) : undefined)
+    )
   },
+  companions: (after, before) => endingOf(instanceTarget, after, before),
+  deleteWarning: ({ object }) => (instanceTarget(object) ? ENDING_WARNING : undefined),
   status: (stored, { user }) => ({ canUse: mayUseInstance(services, stored, user) }),
 })
 

@@ -1,6 +1,7 @@
 /** Defines VirtualClusterInstanceKubeConfig, the kubeconfig of a virtual cluster. Specification sections 2.5 and 4.1. */
 import { KINDS } from '../../../kinds/kinds.ts'
 import { toInstance } from '../../../kubeconfig/instance.ts'
+import { instanceTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
 import type { FieldError } from '../../../meta/errors/fielderror.ts'
 import { misplacedCredentials } from '../../../meta/schema/misplaced.ts'
 import { boolean, type FromSchema, int32, list, object, string } from '../../../meta/schema/schema.ts'
@@ -12,10 +13,12 @@ import { VirtualClusterInstance } from './virtualclusterinstance.ts'
 
 const spec = object('The requested kubeconfig.', {
   certificateTTL: int32(
-    'Validity of the credential in seconds: at least 60 for a token, and 600 for a certificate. Defaults to one day. 0 means the longest validity that the virtual cluster allows for a certificate, or this service for a token.',
+    'Validity of the credential in seconds: at least 60 for a token, and 600 for a certificate or a token of a service account. Defaults to one day. 0 means the longest validity that the virtual cluster allows for a certificate, or this service for a token.',
   ),
   server: string('https URL to write to the kubeconfig instead of the ingress endpoint of the virtual cluster.'),
-  clientCert: boolean('Whether the kubeconfig contains a client certificate instead of a token.'),
+  clientCert: boolean(
+    'Whether the kubeconfig contains a client certificate instead of a token. Not if service accounts issue the tokens of the virtual cluster.',
+  ),
   exec: object(
     'Command that prints an ExecCredential of client.authentication.k8s.io/v1. The kubeconfig contains this command instead of a credential, and no credential is issued. Not together with certificateTTL or clientCert.',
     {
@@ -46,11 +49,14 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = kubeConfi
   noun: 'virtual cluster instance',
   spec,
   validate: pluginErrors,
-  async parent(instance, { spec: wanted = {} }, { user, now, dryRun, deadline }, { kubeConfigs }) {
+  async parent(instance, { spec: wanted = {} }, { user, now, dryRun, deadline }, { kubeConfigs, serviceAccounts }) {
+    const asked = { spec: wanted as FromSchema<typeof spec>, user, now, dryRun, deadline }
+    const target = instanceTarget(instance)
+    if (target && !asked.spec.exec) {
+      const { accountInstance } = await import('../../../kubeconfig/accountcluster.ts')
+      return accountInstance({ ...asked, object: instance }, target, { ...serviceAccounts, limits: kubeConfigs.limits })
+    }
     const { virtualCluster } = await import('../../../kubeconfig/virtualcluster.ts')
-    return virtualCluster(
-      { instance: toInstance(instance), spec: wanted as FromSchema<typeof spec>, user, now, dryRun, deadline },
-      kubeConfigs,
-    )
+    return virtualCluster({ ...asked, instance: toInstance(instance) }, kubeConfigs)
   },
 })

@@ -1,0 +1,50 @@
+/** Defines what kinds of clusters share whose service accounts issue the tokens. */
+import { announceEnding } from '../../../authentication/boundsecrets.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
+import type { AccountTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
+import { object, string } from '../../../meta/schema/schema.ts'
+import type { KubeObject } from '../../../meta/types.ts'
+import { deepEqual } from '../../../meta/value/equal.ts'
+import type { Companion, Stored } from '../../../storage/interface.ts'
+
+export const serviceAccounts = object('Where the service accounts are. Only with tokens: ServiceAccounts.', {
+  namespace: string('Namespace of the service accounts, which is for nothing else. Defaults to keyplane.', {
+    maxLength: 63,
+    reference: true,
+  }),
+})
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Returns why the user may not decide where this service sends which credentials (403), or undefined. `members` are the members of the
+ * spec that determine it.
+ */
+export function forbiddenReach(
+  members: readonly string[],
+  next: Fields,
+  old: Fields,
+  user: UserInfo,
+): string | undefined {
+  if (user.chain.length === 0) return undefined
+  const written = (spec: Fields): Fields => ({ ...spec, tokens: spec.tokens || 'Issuer' })
+  const changed = members.find((member) => !deepEqual(written(old)[member], written(next)[member]))
+  return changed && `only system:masters without a scope may set or change spec.${changed}`
+}
+
+type Version = Pick<Stored, 'object'> | undefined
+
+/** Says that tokens of service accounts end, if the cluster goes or is reached otherwise. */
+export function endingOf(
+  targetIn: (object: KubeObject) => AccountTarget | undefined,
+  after: Version,
+  before: Version,
+): Companion[] {
+  const old = before && targetIn(before.object)
+  if (!old) return []
+  const next = after && after.object.metadata.deletionTimestamp === undefined ? targetIn(after.object) : undefined
+  return deepEqual(old, next) ? [] : [announceEnding(old.key)]
+}
+
+export const ENDING_WARNING =
+  'tokens of its service accounts end within seconds if the cluster can be reached, and otherwise when they expire'
