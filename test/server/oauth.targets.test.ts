@@ -494,40 +494,53 @@ describe('an equal exchange during the life of an ID token', () => {
 describe('a cluster whose service accounts issue the tokens', () => {
   let count = 0
   /** Starts a cluster and registers it, with a trust in jobs that are exchanged once, and one for the life of the ID token. */
-  async function begin() {
+  async function begin(isVirtual = false) {
     const cluster = await startAccountCluster()
     cluster.accounts.add('keyplane/team.shop')
     cluster.accounts.add('keyplane/user.admin')
     const name = `accounts-${++count}`
-    await server.services.setSecret(`keyplane/local/clusters/${name}`, cluster.kubeConfig)
-    const spec = { server: `https://${name}.example.com`, tokens: 'ServiceAccounts', access }
-    await server.make(`${management}/clusters`, { apiVersion, kind: 'Cluster', metadata: { name }, spec })
-    const scope = { clusters: [{ cluster: name }] }
-    const target = { audience: `clusters/${name}` }
+    if (isVirtual) {
+      await server.services.setSecret(`keyplane/local/virtualclusters/p-shop/${name}`, cluster.kubeConfig)
+      const spec = { tokens: 'ServiceAccounts', access, accessPoint: { ingress: { host: `${name}.example.com` } } }
+      const metadata = { name, namespace: 'p-shop' }
+      const path = `${management}/namespaces/p-shop/virtualclusterinstances`
+      await server.make(path, { apiVersion, kind: 'VirtualClusterInstance', metadata, spec })
+    } else {
+      await server.services.setSecret(`keyplane/local/clusters/${name}`, cluster.kubeConfig)
+      const spec = { server: `https://${name}.example.com`, tokens: 'ServiceAccounts', access }
+      await server.make(`${management}/clusters`, { apiVersion, kind: 'Cluster', metadata: { name }, spec })
+    }
+    const scope = isVirtual
+      ? { virtualClusters: [{ project: 'shop', virtualCluster: name }] }
+      : { clusters: [{ cluster: name }] }
+    const target = { audience: isVirtual ? `virtualclusters/shop/${name}` : `clusters/${name}` }
     return { cluster, name, target, scope, client: await federation.trust(name, { scope }) }
   }
   const secretsOf = (cluster: AccountCluster) => cluster.secrets.size
 
-  test('gives a token of the account, with a warning, in each form', async () => {
-    const { cluster, target, client } = await begin()
-    const answer = await federation.exchange(client, federation.sign(), target)
-    expect([answer.status, answer.json]).toEqual([
-      200,
-      {
-        access_token: expect.any(String),
-        issued_token_type: tokenType,
-        token_type: 'Bearer',
-        expires_in: expect.any(Number),
-      },
-    ])
-    expect(cluster.accepts(answer.json.access_token)).toBe(true)
-    expect(String(answer.headers.warning)).toContain('scopes of the access key are not enforced')
-    const accept = { accept: 'application/yaml;as=KubeConfig' }
-    const whole = await federation.exchange(client, federation.sign(), target, accept)
-    // biome-ignore lint/suspicious/noExplicitAny: a document.
-    expect(cluster.accepts((load(whole.text) as any).users[0].user.token)).toBe(true)
-    expect(server.auditOf(answer)).toMatchObject({ credential: 'token', account: 'team.shop' } as object as never)
-  })
+  test.each([false, true])(
+    'gives a token of the account, with a warning, in each form (virtual: %s)',
+    async (isVirtual) => {
+      const { cluster, target, client } = await begin(isVirtual)
+      const answer = await federation.exchange(client, federation.sign(), target)
+      expect([answer.status, answer.json]).toEqual([
+        200,
+        {
+          access_token: expect.any(String),
+          issued_token_type: tokenType,
+          token_type: 'Bearer',
+          expires_in: expect.any(Number),
+        },
+      ])
+      expect(cluster.accepts(answer.json.access_token)).toBe(true)
+      expect(String(answer.headers.warning)).toContain('scopes of the access key are not enforced')
+      const accept = { accept: 'application/yaml;as=KubeConfig' }
+      const whole = await federation.exchange(client, federation.sign(), target, accept)
+      // biome-ignore lint/suspicious/noExplicitAny: a document.
+      expect(cluster.accepts((load(whole.text) as any).users[0].user.token)).toBe(true)
+      expect(server.auditOf(answer)).toMatchObject({ credential: 'token', account: 'team.shop' } as object as never)
+    },
+  )
 
   test('asks once more for an equal request, with one request to the cluster', async () => {
     const { cluster, scope, target, name } = await begin()

@@ -10,7 +10,7 @@ import type { TokenForm } from '../../endpoints/negotiation/accept.ts'
 import { KINDS } from '../../kinds/kinds.ts'
 import { ClusterError } from '../../kubeconfig/cluster/failure.ts'
 import type { Parent } from '../../kubeconfig/kubeconfig.ts'
-import { type AccountTarget, clusterTarget } from '../../kubeconfig/serviceaccounts/target.ts'
+import { type AccountTarget, clusterTarget, instanceTarget } from '../../kubeconfig/serviceaccounts/target.ts'
 import {
   issueToken,
   type Prepared,
@@ -75,7 +75,7 @@ export async function openTarget(
   const unusable = () => refused(`this client_id may not have a token for ${nameOf(target)}, or it does not exist`)
   const kind = isCluster ? Cluster : VirtualClusterInstance
   const stored = await server.storage.get(kind.table, key)
-  const accounts = stored && isCluster ? clusterTarget(stored.object) : undefined
+  const accounts = stored && (isCluster ? clusterTarget : instanceTarget)(stored.object)
   // Issuer tokens of a connected cluster need no object, and its access concerns kube configs.
   const isRead = isWhole || !isCluster || accounts !== undefined
   const { uid = '' } = stored?.object.metadata ?? {}
@@ -199,14 +199,19 @@ interface AccountsRequest {
 /** Checks what can be checked without the cluster. The signer asks the cluster for a token of the account of the user. */
 async function accountSigner(server: Server, call: TargetCall, { stored, user, accounts, isWhole }: AccountsRequest) {
   const { now, deadline, note } = call
-  const { accountCluster } = await import('../../kubeconfig/accountcluster.ts')
+  const { accountCluster, accountInstance } = await import('../../kubeconfig/accountcluster.ts')
   const services = Object.assign(Object.create(server.serviceAccounts), {
     maxSeconds: server.tokens.settings.maxSeconds,
+    limits: server.kubeConfigs.limits,
   })
   // Of one length for all requests, so that they share a Secret. The end of the key shortens them.
   const ttl = Math.min(HOUR_SECONDS, server.tokens.settings.maxSeconds)
-  const parentOf = (dryRun: boolean) =>
-    accountCluster({ cluster: stored.object, spec: { ttl }, user, now, dryRun, deadline }, accounts, services)
+  const parentOf = (dryRun: boolean) => {
+    const asked = { user, now, dryRun, deadline }
+    return accounts.place.type === 'cluster'
+      ? accountCluster({ ...asked, cluster: stored.object, spec: { ttl } }, accounts, services)
+      : accountInstance({ ...asked, object: stored.object, spec: { certificateTTL: ttl } }, accounts, services)
+  }
   await parentOf(true).issue()
   return (): Promise<IssuedToken> =>
     explained(async () => {
