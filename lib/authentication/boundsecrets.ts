@@ -44,6 +44,8 @@ const OPTIONAL = {
   attempts: isCount,
   /** The last failure. */
   failure: isNonEmptyText,
+  /** The cluster has confirmed a removal. The Secret is removed once more. */
+  confirmed: isTrue,
   /** The cluster has confirmed the removal, or the tokens have expired. */
   gone: isTrue,
   /** When the item is looked at next. */
@@ -86,6 +88,10 @@ export function goneAttributes(bound: Bound, now: number): JsonObject {
 
 /** Parses an item. Throws an Error without the content for one that is not in this form. */
 export const readBound = (item: CompanionItem): Bound => record.read(item.attributes)
+
+/** Reports whether tokens that are bound to the Secret may work. */
+export const isUnconfirmed = ({ gone, confirmed, failure }: Bound): boolean =>
+  !gone && (!confirmed || failure !== undefined)
 
 /** Returns the uids of what an exchanged key came through. */
 export const gatesOf = (federation: Federation | undefined): Pick<Bound, 'trust' | 'provider'> =>

@@ -155,7 +155,8 @@ async function endOne(
     await write(boundAttributes({ ...over, attempts: attempts + 1, failure: failureOf(error) }, at + pause))
     return 'unconfirmed'
   }
-  const { failure: _, ...confirmed } = over
+  const { failure: _, ...removed } = over
+  const confirmed: Bound = { ...removed, confirmed: true }
   if (at >= ended + REQUEST_SECONDS) return (await write(goneAttributes(confirmed, at))) ? 'removed' : undefined
   return (await write(boundAttributes(confirmed, ended + REQUEST_SECONDS))) ? 'pending' : undefined
 }

@@ -58,7 +58,7 @@ export function boundRecords(
         const bound = item && readBound(item)
         if (!item || !bound || bound.gone) return
         const at = unixSeconds(now())
-        const ended: Bound = { ...bound, ended: bound.ended ?? at }
+        const ended: Bound = { ...bound, ended: bound.ended ?? at, ...(how === 'removed' && { confirmed: true }) }
         const due = how === 'removed' ? at + REQUEST_SECONDS : at
         const attributes = how === 'gone' ? goneAttributes(ended, at) : boundAttributes(ended, due)
         const { pk, sk } = item

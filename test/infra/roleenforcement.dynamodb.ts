@@ -570,9 +570,11 @@ test('Secrets that tokens of service accounts are bound to', async () => {
   const made = await create(keys, key('bound', { user: 'bound' }))
   await bind(made.metadata.uid, 'bound')
   await bind('gone', 'gone')
+  const also = await create(keys, key('bound-too', { user: 'bound' }))
+  await bind(also.metadata.uid, 'bound-too')
   await at.invoke('boundsecrets', {})
   expect(at.log.map((line) => JSON.parse(line)).findLast(({ message }) => message === 'bound secrets')).toMatchObject({
-    secretsUnconfirmed: 2,
+    secretsUnconfirmed: 3,
     secretsFailed: 0,
   })
   const refused = create(`${clusters}/accounts/kubeconfig`, {
@@ -580,7 +582,11 @@ test('Secrets that tokens of service accounts are bound to', async () => {
     kind: 'ClusterKubeConfig',
   })
   await expect(refused).rejects.toThrow('has no stored credentials')
-  await remove(`${keys}/bound`)
+  for (const names of [['bound'], ['bound', 'bound-too']]) {
+    const spec = { names, action: names.length > 1 ? 'Delete' : 'Disable' }
+    const { status } = await create('/apis/management.platform/v1/accesskeyrevocations', { spec })
+    expect(status.unconfirmed).toEqual({ keys: names.length, clusters: ['accounts'] })
+  }
   await remove(`${clusters}/accounts`)
   await at.invoke('lifecycle', {})
 })

@@ -267,8 +267,13 @@ test('functions that respond from the request alone have no access to the table'
     expect([name, actions(name).filter((one) => one.startsWith('dynamodb:'))]).toEqual([name, []])
 })
 
-test('only functions on a schedule read the index, and only those of the stream its records', () => {
-  expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual(['boundsecrets', 'lifecycle', 'sweep'])
+test('only revocations and functions on a schedule read the index, and only those of the stream its records', () => {
+  expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual([
+    'accesskeyrevocations/create',
+    'boundsecrets',
+    'lifecycle',
+    'sweep',
+  ])
   const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']
   const readers = ['garbagecollector', 'lifecycle']
   for (const one of reading) {

@@ -77,7 +77,7 @@ const kilobyte = (name: string, user = 'somebody') => accessKey(name, { user, de
 
 /** The rows of the table on the page by request: calls, read units, write units, dollars per million. */
 function requestsOf(page: string): Map<string, number[]> {
-  const rows = page.matchAll(/^\| ([^|]+) \| (\d+) \| (\d+) \| (\d+) \| (?:\$([\d.]+))?/gm)
+  const rows = page.matchAll(/^\| ([^|]+) \| (\d+) \| ([\d.]+) \| (\d+) \| (?:\$([\d.]+))?/gm)
   return new Map([...rows].map(([, name = '', ...figures]) => [name, figures.map((one) => Number(one ?? Number.NaN))]))
 }
 

@@ -230,6 +230,8 @@ export interface RevocationStatus {
     failed?: number
     items?: { name?: string; owner?: string; displayName?: string; identityProvider?: string }[]
   }
+  /** Keys whose tokens may work in these clusters. */
+  unconfirmed?: { keys?: number; clusters?: string[] }
   failures?: { kind?: string; name?: string; code?: number; message?: string }[]
 }
 

@@ -186,14 +186,20 @@ describe('revoke', () => {
     let [answers, lost] = [0, 0]
     front.act = (moment, { path }) => moment === 'after' && path.endsWith('revocations') && ++lost === 2
     front.change = (text, path) => {
-      if (!path.endsWith('revocations') || ++answers > 1) return text
+      if (!path.endsWith('revocations')) return text
       const answer = JSON.parse(text)
-      return JSON.stringify({ ...answer, status: { ...answer.status, remaining: true } })
+      const isFirst = ++answers === 1
+      const unconfirmed = { keys: 1, clusters: isFirst ? ['staging'] : ['prod', 'staging'] }
+      return JSON.stringify({
+        ...answer,
+        status: { ...answer.status, ...(isFirst && { remaining: true }), unconfirmed },
+      })
     }
     const env = { KEYPLANE_URL: front.base, KEYPLANE_CA: 'front.crt' }
     const ran = await cli.run(['revoke', '-l', 'run=many', '--yes'], { env })
     front.change = (text) => text
-    expect(ran).toEqual({ code: 0, stdout: '', stderr: '5 of 5 …\n5 access keys are disabled.\n' })
+    const left = '2 clusters have not confirmed: prod, staging. Tokens of 2 access keys may still work there.\n'
+    expect(ran).toEqual({ code: 0, stdout: '', stderr: `5 of 5 …\n5 access keys are disabled.\n${left}` })
     expect([lost, answers]).toEqual([3, 2])
     expect(await Promise.all(made.map(({ name }) => isDisabled(name)))).toEqual(made.map(() => true))
   })

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
 import { findKeys } from '../../../lib/apis/management/v1/revocation/accesskeyrevocation.find.ts'
+import { revokeKeys } from '../../../lib/apis/management/v1/revocation/accesskeyrevocation.run.ts'
 import type { UserInfo } from '../../../lib/authorization/users/user.ts'
 import { useFunctions } from '../../support/functions.ts'
 import { admin, bob, contextOf, withScopes } from '../../support/users.ts'
@@ -87,4 +88,29 @@ test('a scoped key does not take keys out of a revocation by changing their labe
     'ownedaccesskeys.management.platform "labelled" is forbidden: the access key used has a scope that this access key does not inherit',
   ])
   expect((await relabel(bob)).status).toBe(200)
+})
+
+test('clusters are named only for keys whose history the user may read', async () => {
+  const { parts } = functions.get()
+  const known = async (resources: string[]) => {
+    const allowed = withScopes(bob, { rules: [{ resources: [{ group: 'management.platform', resources }] }] })
+    const found = await findKeys(parts, { names: ['k500'] }, () => true, contextOf(allowed))
+    return [found.keys.length, found.known.size]
+  }
+  expect(await known(['ownedaccesskeys', 'ownedaccesskeys/history'])).toEqual([1, 1])
+  expect(await known(['ownedaccesskeys'])).toEqual([1, 0])
+})
+
+test('a revocation succeeds although what clusters have confirmed cannot be read, and says so', async () => {
+  const { parts } = functions.get()
+  const store = parts.keyStore()
+  const queryCompanions = () => Promise.reject(new Error('away'))
+  const services = Object.assign(Object.create(parts) as typeof parts, {
+    checkKeyHolds: async () => {},
+    keyStore: () => ({ ...store, storage: { ...store.storage, queryCompanions } }),
+  })
+  const warnings: string[] = []
+  const context = { ...contextOf(admin), warn: (text: string) => void warnings.push(text) }
+  const status = await revokeKeys(services, { names: ['k500'] }, '', context)
+  expect([status.done, warnings]).toEqual([1, [expect.stringContaining('is not known')]])
 })

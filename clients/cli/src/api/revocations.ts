@@ -49,10 +49,17 @@ export async function revoke(
 function added(before: RevocationStatus, { federatedIdentityCredentials: trusts, ...status }: RevocationStatus) {
   const first = before.federatedIdentityCredentials
   const sum = ({ done: one = 0 }, { done: other = 0 }) => one + other
+  const unconfirmed = [before.unconfirmed, status.unconfirmed].filter((one) => one !== undefined)
   return {
     ...status,
     matched: before.matched ?? 0,
     done: sum(before, status),
+    ...(unconfirmed.length > 0 && {
+      unconfirmed: {
+        keys: unconfirmed.reduce((all, { keys = 0 }) => all + keys, 0),
+        clusters: [...new Set(unconfirmed.flatMap(({ clusters = [] }) => clusters))].sort(),
+      },
+    }),
     ...(trusts &&
       first && {
         federatedIdentityCredentials: { ...trusts, matched: first.matched ?? 0, done: sum(first, trusts) },

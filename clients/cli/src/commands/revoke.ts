@@ -229,13 +229,19 @@ async function ask(io: Io, { action }: Revocation, status: RevocationStatus): Pr
   if (!(await confirm(io, end))) throw new CliError('Nothing was changed.')
 }
 
+function describeUnconfirmed({ keys = 0, clusters = [] }: NonNullable<RevocationStatus['unconfirmed']>): string {
+  const have = clusters.length === 1 ? '1 cluster has' : `${clusters.length} clusters have`
+  return `${have} not confirmed: ${clusters.join(', ')}. Tokens of ${counted(keys)} may still work there.`
+}
+
 /** Says what was done. Throws a CliError if keys or trusts are left. */
 function finish(io: Io, { action }: Revocation, status: RevocationStatus): void {
-  const { done = 0, failed = 0, federatedIdentityCredentials: trusts, failures = [] } = status
+  const { done = 0, failed = 0, federatedIdentityCredentials: trusts, unconfirmed, failures = [] } = status
   const verb = action === 'Delete' ? 'deleted' : 'disabled'
   note(io, `${counted(done)} ${done === 1 ? 'is' : 'are'} ${verb}.`)
   const { done: ended = 0, failed: living = 0 } = trusts ?? {}
   if (trusts) note(io, `${countedTrusts(ended)} ${ended === 1 ? 'is' : 'are'} ${verb}.`)
+  if (unconfirmed) note(io, describeUnconfirmed(unconfirmed))
   if (totalOf(status).failed === 0) return
   const left = [...(failed > 0 ? [counted(failed)] : []), ...(living > 0 ? [countedTrusts(living)] : [])]
   const reasons = failures.map(({ name, message = '' }) => `  ${name}: ${message}`)

@@ -72,6 +72,8 @@ export interface Services {
   keyStore(): Store<KeyPlan>
   /** Returns the store of another kind. */
   storeOf<P>(kind: StoredKind<Services, P>): Store<P>
+  /** Resolves after the given number of milliseconds. */
+  sleep(ms: number): Promise<void>
   /** Throws 401 if the key of the request was changed since the request was allowed. */
   checkKeyHolds(context: RequestContext): Promise<void>
 }

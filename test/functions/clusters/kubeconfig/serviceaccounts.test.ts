@@ -202,6 +202,11 @@ describe('the end of a key', () => {
     const lines = functions.get().log.map((line) => JSON.parse(line))
     expect(lines.findLast(({ message }) => message === 'bound secrets')).toMatchObject({ secretsUnconfirmed: 1 })
     expect(lines.find(({ message }) => message === 'secret not removed')).toMatchObject({ accessKey: user.key.name })
+    const revoke = (names: string[], query = {}) =>
+      functions.invoke('accesskeyrevocations/create', { query, body: { spec: { names, action: 'Delete' } } })
+    expect((await revoke([user.key.name], { dryRun: 'All' })).json.status).not.toHaveProperty('unconfirmed')
+    const revoked = await revoke([user.key.name])
+    expect(revoked.json.status).toMatchObject({ done: 1, unconfirmed: { keys: 1, clusters: [name] } })
   })
 })
 

@@ -28,6 +28,7 @@ import {
   isCreatedBefore,
   isInScope,
   isOneOf,
+  mayReadHistory,
   ownersOf,
   type Test,
   verbsOf,
@@ -48,6 +49,8 @@ interface ShownKey {
 interface FoundKeys {
   /** In the order of their names, without the spared key of the request. */
   keys: Selected[]
+  /** The uids of those whose history the user may read. */
+  known: Set<string>
   byOwner: JsonObject
   shown: ShownKey[]
   /** Whether the key of the request is selected, and not in `keys`. */
@@ -70,7 +73,7 @@ export async function findKeys(
 ): Promise<FoundKeys> {
   const store = keyStore()
   const { user } = context
-  const found: FoundKeys = { keys: [], byOwner: {}, shown: [], isSelfSpared: false }
+  const found: FoundKeys = { keys: [], known: new Set(), byOwner: {}, shown: [], isSelfSpared: false }
   const owners = new Map<string, number>()
   for await (const stored of candidates(store, asked, scopes, context)) {
     if (!test(stored)) continue
@@ -80,6 +83,7 @@ export async function findKeys(
       continue
     }
     found.keys.push({ name, uid })
+    if (mayReadHistory(user, stored, scopes)) found.known.add(uid)
     const { status = {} } = presentObject(store, stored, context)
     const owner = String(status.owner)
     owners.set(owner, (owners.get(owner) ?? 0) + 1)

@@ -48,7 +48,7 @@ class NotSelected extends Error {}
 /** How many keys are changed side by side. */
 const AT_ONCE = 16
 /** The time kept back for changes in progress and for the answer: no change begins later than 15 s after the request. */
-const RESERVE_MS = 5_000
+export const RESERVE_MS = 5_000
 /** How often the key of the request is read again. */
 const RECHECK_MS = 1_000
 

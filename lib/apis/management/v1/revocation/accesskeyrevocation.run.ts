@@ -12,6 +12,7 @@ import { FederatedIdentityCredential } from '../federation/federatedidentitycred
 import { seenMaker } from '../ownedaccesskey.status.ts'
 import { toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
+import { awaitClusters } from './accesskeyrevocation.clusters.ts'
 import {
   concernsTrusts,
   findKeys,
@@ -20,7 +21,7 @@ import {
   showHints,
   warningsOf,
 } from './accesskeyrevocation.find.ts'
-import { createRevoker, type Outcome, type Target } from './accesskeyrevocation.revoker.ts'
+import { createRevoker, type Outcome, RESERVE_MS, type Target } from './accesskeyrevocation.revoker.ts'
 import type { RevocationSpec } from './accesskeyrevocation.schema.ts'
 import { isAllowed, mayRevoke, selects, validateRevocation, verbsOf } from './accesskeyrevocation.selection.ts'
 
@@ -85,13 +86,33 @@ export async function revokeKeys(
     const failed = targets.reduce((sum, target) => sum + target.failed, 0)
     if (failed > 0) note('failed', failed)
   }
+  const unconfirmed = await unconfirmedEnds(services, keys, found.known, context)
   return {
     ...countsOf(keys),
     remaining: outcome.remaining,
     byOwner: found.byOwner,
     keys: await showHints(services, found.shown),
     ...(trusts && { federatedIdentityCredentials: { ...countsOf(trusts.target), items: trusts.shown } }),
+    ...(unconfirmed && { unconfirmed }),
     ...(outcome.failures.length > 0 && { failures: outcome.failures }),
+  }
+}
+
+/** Returns what clusters have not confirmed of the revoked keys that the user may know. The keys are revoked, even if this cannot be read. */
+async function unconfirmedEnds(
+  { sleep }: Services,
+  { store, selected, names }: Target,
+  known: ReadonlySet<string>,
+  { dryRun, deadline, warn }: RequestContext,
+) {
+  const done = new Set(names)
+  const uids = new Set(selected.filter(({ name, uid }) => done.has(name) && known.has(uid)).map(({ uid }) => uid))
+  if (dryRun || uids.size === 0) return undefined
+  try {
+    return await awaitClusters({ storage: store.storage, sleep }, uids, () => deadline() > RESERVE_MS)
+  } catch {
+    warn('the keys are revoked, but which clusters have confirmed it is not known')
+    return undefined
   }
 }
 

@@ -120,6 +120,13 @@ export const status = object('Result of the revocation. In a dry run, the result
       }),
     ),
   }),
+  unconfirmed: object(
+    'Revoked keys whose tokens of service accounts may still work. Absent if there are none. Only keys whose history you may read are counted.',
+    {
+      keys: int64('How many keys.'),
+      clusters: list('The clusters that have not confirmed the end of the tokens.', string('Name of a cluster.')),
+    },
+  ),
   failures: list(
     `Why keys could not be changed. At most ${MOST_FAILURES} of them.`,
     object('A failure.', {

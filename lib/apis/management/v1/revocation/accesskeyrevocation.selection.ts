@@ -162,6 +162,17 @@ export function mayRevoke(user: UserInfo, asked: RevocationSpec, { scopes }: Pic
   }
 }
 
+/** Reports whether the user may read the history of a key that they may revoke. */
+export function mayReadHistory(user: UserInfo, stored: Stored, scopes: Services['scopes']): boolean {
+  const { name = '' } = stored.object.metadata
+  const { subresource } = KINDS.OwnedAccessKeyHistory
+  const asked = [
+    { verb: 'get', name },
+    { verb: 'get', name, subresource },
+  ]
+  return asked.every((one) => isAllowed(KINDS.OwnedAccessKey, one, user, toKey(stored), scopes))
+}
+
 /** The verbs that a revocation of an object needs. */
 export const verbsOf = ({ action }: RevocationSpec): string[] => ['list', action === 'Delete' ? 'delete' : 'patch']
 
@@ -172,7 +183,7 @@ export const isInScope = (user: UserInfo, asked: RevocationSpec, name: string, s
 /** Reports whether the scopes and the ownership of a key, or of what is owned like one, allow a request for it. */
 export function isAllowed(
   kind: KindRow,
-  asked: { verb: string; name: string },
+  asked: { verb: string; name: string; subresource?: string },
   user: UserInfo,
   key: Key,
   scopes: Services['scopes'],
