@@ -1,8 +1,13 @@
 /** Tests kube configs of clusters whose service accounts issue the tokens, from the request to the end of the key. */
 import { describe, expect, test } from 'vitest'
+import { Cluster } from '../../../../lib/apis/management/v1/cluster.ts'
 import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
+import { type IssueServices, issueAccountToken } from '../../../../lib/kubeconfig/boundtokens.ts'
+import type { ClusterClient } from '../../../../lib/kubeconfig/cluster/client.ts'
+import { clusterTarget } from '../../../../lib/kubeconfig/serviceaccounts/target.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { type AccountCluster, startAccountCluster } from '../../../support/accountcluster.ts'
+import { endless } from '../../../support/deadlines.ts'
 import { useFunctions } from '../../../support/functions.ts'
 import { admin, withScopes } from '../../../support/users.ts'
 import { parseYaml } from '../../../support/yaml.ts'
@@ -208,6 +213,44 @@ describe('the end of a key', () => {
     const revoked = await revoke([user.key.name])
     expect(revoked.json.status).toMatchObject({ done: 1, unconfirmed: { keys: 1, clusters: [name] } })
   })
+})
+
+describe('a request that is killed', () => {
+  const steps = ['secrets', 'token'].flatMap((step) => [false, true].map((isSent) => ({ step, isSent })))
+  test.each(steps)(
+    'at $step, which was sent: $isSent, leaves no Secret that the end of its key does not remove',
+    async ({ step, isSent }) => {
+      const { cluster, name, user } = await begin()
+      const { serviceAccounts, storage } = functions.get().parts
+      const stored = await storage.get(Cluster.table, name)
+      const target = stored && clusterTarget(stored.object)
+      if (!target) throw new Error('no cluster')
+      const { promise: died, resolve: die } = Promise.withResolvers<'died'>()
+      const mortal: IssueServices = Object.create(serviceAccounts, {
+        connect: {
+          value: (...to: Parameters<IssueServices['connect']>): ClusterClient => {
+            const client = serviceAccounts.connect(...to)
+            return {
+              ...client,
+              async send(request) {
+                if (!request.path.endsWith(`/${step}`)) return client.send(request)
+                if (isSent) await client.send(request)
+                die('died')
+                return new Promise(() => {})
+              },
+            }
+          },
+        },
+      })
+      const request = { target, user, seconds: 3600, now: new Date(), deadline: endless }
+      expect(await Promise.race([issueAccountToken(request, mortal).then(() => 'issued'), died])).toBe('died')
+      expect(await boundOf(user)).toHaveLength(1)
+      await change(user.key.name, { disabled: true })
+      await endings()
+      expect(cluster.secrets.size).toBe(0)
+      expect(await boundOf(user)).toMatchObject([{ ended: expect.any(Number) }])
+    },
+  )
 })
 
 describe('the removal of a cluster', () => {
