@@ -92,7 +92,16 @@ export function partsOn({ env, isRoot, clone, copy, usersCopy, base }: Machine):
   return [
     // The compiler of Go would take both cores for minutes from suites that wait for answers.
     ...(build ? [{ name: 'kube-apiserver', command: [build], niceness: 10 }] : []),
-    ...(hasGo ? [{ name: PROGRAMS, command: bash(BUILD_PROGRAMS, clone, `${base}-programs`), after: build ? ['kube-apiserver'] : [], niceness: 10 }] : []),
+    ...(hasGo
+      ? [
+          {
+            name: PROGRAMS,
+            command: bash(BUILD_PROGRAMS, clone, `${base}-programs`),
+            after: build ? ['kube-apiserver'] : [],
+            niceness: 10,
+          },
+        ]
+      : []),
     ...(isInstalled
       ? [{ name: 'apt-get', command: bash(`apt-get update -qq && ${INSTALL} ${missing.join(' ')}`) }]
       : []),
