@@ -9,6 +9,13 @@ const SECONDS = 3600
 /** AWS did not give the role. The message quotes nothing of its answer. */
 export class RoleRefused extends Error {}
 
+/** The values of these elements have no characters that XML escapes. */
+const ELEMENTS = [
+  /<AccessKeyId>\s*([\w/+=]+)\s*<\/AccessKeyId>/,
+  /<SecretAccessKey>\s*([\w/+=]+)\s*<\/SecretAccessKey>/,
+  /<SessionToken>\s*([\w/+=]+)\s*<\/SessionToken>/,
+]
+
 /**
  * Returns the credentials of the role, which are valid for an hour. Rejects with RoleRefused, or with an OutboundError.
  */
@@ -28,13 +35,10 @@ export async function assumeRole(role: string, session: string, aws: Aws): Promi
   if (status === 403) throw new RoleRefused('AWS refuses the role')
   if (status !== 200) throw new RoleRefused(`AWS answered ${status}`)
   const text = body.toString('utf8')
-  const [accessKeyId, secretAccessKey, sessionToken] = ['AccessKeyId', 'SecretAccessKey', 'SessionToken'].map(
-    (name) => {
-      // Values of these elements have no characters that XML escapes.
-      const [, value] = new RegExp(`<${name}>\\s*([\\w/+=]+)\\s*</${name}>`).exec(text) ?? []
-      if (value === undefined) throw new OutboundError('garbage')
-      return value
-    },
-  ) as [string, string, string]
+  const [accessKeyId, secretAccessKey, sessionToken] = ELEMENTS.map((element) => {
+    const [, value] = element.exec(text) ?? []
+    if (value === undefined) throw new OutboundError('garbage')
+    return value
+  }) as [string, string, string]
   return { accessKeyId, secretAccessKey, sessionToken }
 }
