@@ -601,6 +601,7 @@ describe('a cluster whose service accounts issue the tokens', () => {
   })
 
   test('refuses the token after the key was ended', async () => {
+    await publishEvents()
     const { cluster, target, client } = await begin()
     const answer = await federation.exchange(client, federation.sign(), target)
     await server.call(`${keys}/${server.auditOf(answer).name}`, { method: 'DELETE' })
