@@ -33,10 +33,7 @@ const trust = {
 test('the commands make a role without rights that the functions may assume, and an access entry for it', async () => {
   const folder = testFolder()
   const aws = join(folder, 'aws')
-  await writeFile(
-    aws,
-    `#!/bin/sh\nif [ "$1" = sts ]; then echo ${account}; else printf '%s\\0' "$@" >> calls; fi\n`,
-  )
+  await writeFile(aws, `#!/bin/sh\nif [ "$1" = sts ]; then echo ${account}; else printf '%s\\0' "$@" >> calls; fi\n`)
   await chmod(aws, 0o755)
   const script = `${eksCommands(access).join('\n')}\ntr '\\0' '\\n' < calls\n`
   const { code, stdout, stderr } = await runProgram('sh', ['-e', '-c', script], {
