@@ -18,6 +18,10 @@ export interface SignableRequest {
   body: string
 }
 
+/** Returns the host of AWS for a service in a region. */
+export const awsHost = (service: string, region: string): string =>
+  `${service}.${region}.${region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`
+
 const algorithm = 'AWS4-HMAC-SHA256'
 
 const hmac = (key: Buffer | KeyObject, text: string): Buffer => createHmac('sha256', key).update(text).digest()

@@ -35,11 +35,6 @@ const MAX_ANSWER_BYTES = 256 * 1024
 
 const sign = { sts: signatures('sts'), eks: signatures('eks') }
 
-/** Returns the host of AWS for a service in a region. */
-export function awsHost(service: Service, region: string): string {
-  return `${service}.${region}.${region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`
-}
-
 /** Returns the answer with any status. Rejects with an OutboundError if there is none. */
 export function askAws(
   { service, region, method, path, contentType, body }: AwsRequest,

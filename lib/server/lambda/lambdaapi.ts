@@ -3,7 +3,7 @@
  * functions share. Source: AWS Lambda API Reference.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type AwsCredentials, signatures } from '../../outbound/awssignature.ts'
+import { type AwsCredentials, awsHost, signatures } from '../../outbound/awssignature.ts'
 
 export interface Connection extends AwsCredentials {
   /** `https://lambda.eu-central-1.amazonaws.com` */
@@ -17,9 +17,8 @@ export class LambdaError extends Error {}
 /** Returns the connection that Lambda gives to a function. */
 export function connectionOf(environment: Readonly<Record<string, string | undefined>>): Connection {
   const { AWS_REGION: region = '', AWS_ENDPOINT_URL_LAMBDA, AWS_ENDPOINT_URL } = environment
-  const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
   return {
-    endpoint: AWS_ENDPOINT_URL_LAMBDA ?? AWS_ENDPOINT_URL ?? `https://lambda.${region}.${suffix}`,
+    endpoint: AWS_ENDPOINT_URL_LAMBDA ?? AWS_ENDPOINT_URL ?? `https://${awsHost('lambda', region)}`,
     region,
     accessKeyId: environment.AWS_ACCESS_KEY_ID ?? '',
     secretAccessKey: environment.AWS_SECRET_ACCESS_KEY ?? '',
