@@ -72,7 +72,8 @@ export async function makeKey(
       return await attempt(server, call, exchanged, making, chosen)
     } catch (error) {
       const isRecorded = error instanceof StorageError && error.code === 'CompanionExists'
-      if (isRecorded && making.use === 'Once') {
+      // With a target, the next attempt reads the record, which may be of a token that was given back.
+      if (isRecorded && making.use === 'Once' && !making.target) {
         // Without maxKeys, only the record of the token can exist.
         if (exchanged.trust.spec.maxKeys === undefined) throw replayed()
         await checkUnused(server.storage, exchanged.token)
