@@ -6,18 +6,12 @@ import { KINDS } from '../kinds/kinds.ts'
 import { type FieldError, forbidden, invalid } from '../meta/errors/fielderror.ts'
 import { beingDeleted, invalidObject } from '../meta/errors/status.ts'
 import type { KubeObject } from '../meta/types.ts'
-import {
-  type AccountRequest,
-  forbiddenToken,
-  type IssueServices,
-  issueAccountToken,
-  SHORTEST_TOKEN_SECONDS,
-} from './boundtokens.ts'
+import { type AccountRequest, forbiddenToken, type IssueServices, issueAccountToken } from './boundtokens.ts'
 import { clusterCredentials, trustedAuthority } from './clustersecret.ts'
 import { authorityOf, type ClusterRequest } from './connectedcluster.ts'
 import { requestedAddress, serverAddress, toInstance } from './instance.ts'
 import { forbiddenKubeConfig, type Made, type Parent } from './kubeconfig.ts'
-import type { AccountTarget } from './serviceaccounts/target.ts'
+import { type AccountTarget, SHORTEST_TOKEN_SECONDS } from './serviceaccounts/target.ts'
 import { tokenLifetime } from './token/tokenlifetime.ts'
 import { type TtlLimits, tokenTtl } from './ttl.ts'
 import type { VirtualClusterRequest } from './virtualcluster.ts'

@@ -27,7 +27,7 @@ import {
   removeSecret,
   requestToken,
 } from './serviceaccounts/boundtoken.ts'
-import { type AccountTarget, clusterIn } from './serviceaccounts/target.ts'
+import { type AccountTarget, clusterIn, SHORTEST_TOKEN_SECONDS } from './serviceaccounts/target.ts'
 import { EXTRA } from './token/extras.ts'
 import type { VirtualClusterServices } from './virtualcluster.ts'
 
@@ -81,8 +81,6 @@ export interface AccountToken extends BoundToken {
   warnings: string[]
 }
 
-/** The shortest life of a token that Kubernetes accepts. */
-export const SHORTEST_TOKEN_SECONDS = 600
 /** How long clusters have for a token, and the part of a request that is reserved for removing the Secret of one that failed. */
 const WAIT_MS = 15_000
 const RESERVE_MS = 5000

@@ -6,6 +6,8 @@ import { eksReference } from '../eks/reference.ts'
 
 /** The value of `spec.tokens` with which service accounts issue the tokens. */
 export const SERVICE_ACCOUNTS = 'ServiceAccounts'
+/** The shortest life of their tokens that Kubernetes accepts. */
+export const SHORTEST_TOKEN_SECONDS = 600
 /** The namespace of the accounts, unless the object names another one. */
 const NAMESPACE = 'keyplane'
 

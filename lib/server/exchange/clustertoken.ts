@@ -10,7 +10,12 @@ import type { TokenForm } from '../../endpoints/negotiation/accept.ts'
 import { KINDS } from '../../kinds/kinds.ts'
 import { ClusterError } from '../../kubeconfig/cluster/failure.ts'
 import type { Parent } from '../../kubeconfig/kubeconfig.ts'
-import { type AccountTarget, clusterTarget, instanceTarget } from '../../kubeconfig/serviceaccounts/target.ts'
+import {
+  type AccountTarget,
+  clusterTarget,
+  instanceTarget,
+  SHORTEST_TOKEN_SECONDS,
+} from '../../kubeconfig/serviceaccounts/target.ts'
 import {
   issueToken,
   type Prepared,
@@ -58,8 +63,7 @@ type TargetCall = Pick<OAuthCall, 'now' | 'deadline' | 'note'>
 const refused = (why: string): OAuthError => new OAuthError('invalid_target', 'target', why)
 
 /**
- * Reads the target, unless a cluster needs no object for its token. One that does not exist is refused where one is that may not be
- * used, so that nobody finds out with an ID token that was exchanged before.
+ * Reads the target, of which a connected cluster may have no object. One that does not exist is refused where one is that may not be used, so that nobody finds out with an ID token that was exchanged before.
  */
 export async function openTarget(
   server: Server,
@@ -77,14 +81,14 @@ export async function openTarget(
   const stored = await server.storage.get(kind.table, key)
   const accounts = stored && (isCluster ? clusterTarget : instanceTarget)(stored.object)
   // Issuer tokens of a connected cluster need no object, and its access concerns kube configs.
-  const isRead = isWhole || !isCluster || accounts !== undefined
+  const needsObject = isWhole || !isCluster || accounts !== undefined
   const { uid = '' } = stored?.object.metadata ?? {}
-  const isMissing = isRead && (stored === undefined || (!isCluster && (target.uid ?? uid) !== uid))
+  const isMissing = needsObject && (stored === undefined || (!isCluster && (target.uid ?? uid) !== uid))
   const place: Place = isCluster ? target : { ...target, uid }
   call.note({ target: formatPlace(place) })
 
   const { subresource } = isCluster ? KINDS.ClusterKubeConfig : KINDS.VirtualClusterInstanceKubeConfig
-  const request = isRead
+  const request = needsObject
     ? managementRequest(kind, { verb: 'create', subresource, namespace, name: target.name })
     : managementRequest(KINDS.DirectClusterEndpointToken, { verb: 'create' })
   const mayUse = isCluster ? mayUseCluster : mayUseInstance
@@ -92,17 +96,16 @@ export async function openTarget(
     place,
     request,
     isLate: accounts !== undefined,
-    leastSeconds: accounts ? SHORTEST_ACCOUNT_TOKEN : 0,
+    leastSeconds: accounts ? SHORTEST_TOKEN_SECONDS : 0,
     async prepare(user, seconds) {
       const isAllowed = evaluate(user.chain, request, server.scopes).allowed
       const isReached = place.type !== 'cluster' || reachesCluster(user.chain, place.name)
-      if (isMissing || !isAllowed || !isReached || (isRead && stored && !mayUse(server, stored, user))) throw unusable()
+      if (isMissing || !isAllowed || !isReached || (needsObject && stored && !mayUse(server, stored, user)))
+        throw unusable()
       return explained(() =>
-        accounts && stored
-          ? accountSigner(server, call, { stored, user, accounts, isWhole })
-          : isWhole && stored
-            ? kubeConfigSigner(server, call, { stored, place, user, seconds })
-            : tokenSigner(server, call, prepareToken(server, call, place, user, seconds)),
+        stored && (isWhole || accounts)
+          ? parentSigner(server, call, { stored, place, accounts, user, seconds, isWhole })
+          : tokenSigner(server, call, prepareToken(server, call, place, user, seconds)),
       )
     },
   }
@@ -150,29 +153,47 @@ function tokenSigner({ tokens: { signer } }: Server, { deadline, note }: TargetC
 /** The least life that a request for a kube config may name. The end of the key shortens it. */
 const LEAST_SECONDS = 60
 
-interface WholeRequest {
+interface ParentRequest {
   stored: Stored
   place: Place
+  accounts: AccountTarget | undefined
   user: UserInfo
   seconds: number
+  isWhole: boolean
 }
 
-async function kubeConfigSigner(server: Server, call: TargetCall, { stored, place, user, seconds }: WholeRequest) {
-  const { now, deadline, note } = call
-  const ttl = Math.max(seconds, LEAST_SECONDS)
-  const asked = { user, now, dryRun: false, deadline }
-  const { object } = stored
-  let parent: Parent
+/** Returns what makes a kube config of the target, or only its token if the cluster makes that. Checks first what needs no cluster. */
+async function parentSigner(server: Server, call: TargetCall, { isWhole, ...request }: ParentRequest) {
+  const { accounts, user } = request
+  if (accounts) await (await parentOf(server, call, request, true)).issue()
+  const parent = await parentOf(server, call, request, false)
+  return () => explained(() => (isWhole ? wholeOf(server, parent, user, call.note) : tokenOf(parent, call.note)))
+}
+
+async function parentOf(
+  server: Server,
+  { now, deadline }: TargetCall,
+  { stored: { object }, place, accounts, user, seconds }: Omit<ParentRequest, 'isWhole'>,
+  dryRun: boolean,
+): Promise<Parent> {
+  const asked = { user, now, dryRun, deadline }
+  const { maxSeconds } = server.tokens.settings
+  // Of accounts, all requests ask for one length, so that they share a Secret. The end of the key shortens them.
+  const ttl = accounts ? Math.min(HOUR_SECONDS, maxSeconds) : Math.max(seconds, LEAST_SECONDS)
+  if (accounts) {
+    const { accountCluster, accountInstance } = await import('../../kubeconfig/accountcluster.ts')
+    const services = { ...server.serviceAccounts, maxSeconds, limits: server.kubeConfigs.limits }
+    return place.type === 'cluster'
+      ? accountCluster({ ...asked, cluster: object, spec: { ttl } }, accounts, services)
+      : accountInstance({ ...asked, object, spec: { certificateTTL: ttl } }, accounts, services)
+  }
   if (place.type === 'cluster') {
     const { connectedCluster } = await import('../../kubeconfig/connectedcluster.ts')
-    parent = connectedCluster({ ...asked, cluster: object, spec: { ttl } }, server.tokens)
-  } else {
-    const { virtualCluster } = await import('../../kubeconfig/virtualcluster.ts')
-    const { toInstance } = await import('../../kubeconfig/instance.ts')
-    const request = { ...asked, instance: toInstance(object), spec: { certificateTTL: ttl } }
-    parent = virtualCluster(request, server.kubeConfigs)
+    return connectedCluster({ ...asked, cluster: object, spec: { ttl } }, server.tokens)
   }
-  return () => explained(() => wholeOf(server, parent, user, note))
+  const { virtualCluster } = await import('../../kubeconfig/virtualcluster.ts')
+  const { toInstance } = await import('../../kubeconfig/instance.ts')
+  return virtualCluster({ ...asked, instance: toInstance(object), spec: { certificateTTL: ttl } }, server.kubeConfigs)
 }
 
 async function wholeOf(server: Server, parent: Parent, user: UserInfo, note: TargetCall['note']): Promise<IssuedToken> {
@@ -186,39 +207,10 @@ async function wholeOf(server: Server, parent: Parent, user: UserInfo, note: Tar
   return { text: kubeConfig, warnings, expires: new Date(expirationTimestamp) }
 }
 
-/** The shortest life of a token that Kubernetes issues, in seconds. */
-const SHORTEST_ACCOUNT_TOKEN = 600
-
-interface AccountsRequest {
-  stored: Stored
-  user: UserInfo
-  accounts: AccountTarget
-  isWhole: boolean
-}
-
-/** Checks what can be checked without the cluster. The signer asks the cluster for a token of the account of the user. */
-async function accountSigner(server: Server, call: TargetCall, { stored, user, accounts, isWhole }: AccountsRequest) {
-  const { now, deadline, note } = call
-  const { accountCluster, accountInstance } = await import('../../kubeconfig/accountcluster.ts')
-  const services = Object.assign(Object.create(server.serviceAccounts), {
-    maxSeconds: server.tokens.settings.maxSeconds,
-    limits: server.kubeConfigs.limits,
-  })
-  // Of one length for all requests, so that they share a Secret. The end of the key shortens them.
-  const ttl = Math.min(HOUR_SECONDS, server.tokens.settings.maxSeconds)
-  const parentOf = (dryRun: boolean) => {
-    const asked = { user, now, dryRun, deadline }
-    return accounts.place.type === 'cluster'
-      ? accountCluster({ ...asked, cluster: stored.object, spec: { ttl } }, accounts, services)
-      : accountInstance({ ...asked, object: stored.object, spec: { certificateTTL: ttl } }, accounts, services)
-  }
-  await parentOf(true).issue()
-  return (): Promise<IssuedToken> =>
-    explained(async () => {
-      if (isWhole) return wholeOf(server, parentOf(false), user, note)
-      const { user: made, warnings, facts, ...more } = await parentOf(false).issue()
-      if (made === undefined || !('token' in made)) throw new Error('a cluster token that was not made')
-      note({ ...facts })
-      return { text: made.token, warnings, ...('expires' in more && more.expires && { expires: more.expires }) }
-    })
+async function tokenOf(parent: Parent, note: TargetCall['note']): Promise<IssuedToken> {
+  const made = await parent.issue()
+  if (made.user === undefined || !('token' in made.user)) throw new Error('a cluster token that was not made')
+  const { user, warnings, facts, expires } = made
+  note({ ...facts })
+  return { text: user.token, warnings, ...(expires && { expires }) }
 }

@@ -23,7 +23,7 @@ export const keptUntil = (token: IdToken): number => token.expires + LEEWAY + KE
 export const partitionOf = (token: IdToken): string => `exchange#${replayId(token)}`
 
 /** Returns the record to write with the key of a token that is exchanged once. */
-export function replayRecord(token: IdToken, trust: Trust, key: string): Companion {
+export function replayRecord(token: IdToken, trust: Trust, key: string): Extract<Companion, { op: 'put' }> {
   const attributes = { trust: trust.uid, key, expires: keptUntil(token) }
   return { op: 'put', pk: partitionOf(token), sk: SORT_KEY, attributes, ifAbsent: true }
 }
@@ -38,17 +38,18 @@ export async function recordAgain(
   trust: Trust,
   key: string,
 ): Promise<Companion> {
-  const { ifAbsent, ...record } = replayRecord(token, trust, key) as Extract<Companion, { op: 'put' }>
+  const record = replayRecord(token, trust, key)
   const before = await getCompanion(storage, record)
-  if (before === undefined) return { ...record, ...(ifAbsent && { ifAbsent }) }
+  if (before === undefined) return record
   if (before.attributes.returned !== true) throw replayed()
-  return { ...record, when: { attributes: { key: before.attributes.key ?? null, returned: true } } }
+  const { ifAbsent: _, ...again } = record
+  return { ...again, when: { attributes: { key: before.attributes.key ?? null, returned: true } } }
 }
 
 /** Returns the write that gives the token of this key back, for the transaction that removes the key. */
 export function giveBack(token: IdToken, trust: Trust, key: string): Companion {
-  const { pk, sk, attributes } = replayRecord(token, trust, key) as Extract<Companion, { op: 'put' }>
-  return { op: 'put', pk, sk, attributes: { ...attributes, returned: true }, when: { attributes: { key } } }
+  const { ifAbsent: _, attributes, ...record } = replayRecord(token, trust, key)
+  return { ...record, attributes: { ...attributes, returned: true }, when: { attributes: { key } } }
 }
 
 /** Returns the error for a token that was exchanged before. */
