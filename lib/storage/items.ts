@@ -115,15 +115,26 @@ export interface ItemQuery {
   limit?: number
   /** Reads only these attributes. */
   attributes?: readonly string[]
-  /** Which items the reader does not need. A driver may leave them out, except the last one of a page with `more`. */
+  /** What the reader does not need. A driver may ignore it. */
   unneeded?: Unneeded
 }
 
-/** Items with an `rv` of at most `upTo` that are tombstones or, with `text`, whose `object` is a text without that text. */
+/**
+ * Among the items with an `rv` of at most `upTo`, a driver may leave out tombstones and, with `text`, answer outlines of those whose
+ * `object` is a text without that text. Neither counts towards the limit of the query.
+ */
 export interface Unneeded {
   upTo: number
   text?: string | undefined
 }
+
+/** A live item that the driver has not decoded. `outlined` is the size of the whole item in bytes, as `sizeOf` counts it. */
+export interface Outline extends Item {
+  rv: number
+  outlined: number
+}
+
+export const isOutline = (item: Item | undefined): item is Outline => item !== undefined && 'outlined' in item
 
 /** A query of a part of an index. */
 export interface IndexQuery extends IndexRange {
@@ -145,6 +156,8 @@ export interface ItemPage {
 
 export interface Items {
   readonly limits: Limits
+  /** Reads have no price: a list reads on to count the objects that remain. */
+  readonly isUnmetered?: true
   /** With `isRecent`, reads the item as it is or was: mostly at most a second ago, for half the price. */
   get(key: ItemKey, isRecent?: boolean): Promise<Item | undefined>
   /** Returns the items that exist, in any order. Accepts any number of keys and reads a hundred per request. */

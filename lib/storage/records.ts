@@ -3,8 +3,8 @@
 import type { JsonObject } from '../meta/types.ts'
 import { type Body, isBody, readInternal, readObject } from './body.ts'
 import type { Stored } from './interface.ts'
-import type { Condition, Item, ItemValue } from './items.ts'
-import { parseSortKey, revOf } from './keys.ts'
+import { type Condition, type Item, type ItemValue, sizeOf } from './items.ts'
+import { parseSortKey, revOf, sortKey } from './keys.ts'
 
 /** A state of an object as stored in rows, in slots and in the `prev` of slots. */
 export interface State {
@@ -60,6 +60,10 @@ function stateOf(key: string, rv: ItemValue | undefined, from: Record<string, It
 /** Returns the state of a row; undefined for a tombstone and without a row. */
 export const rowState = (row: Item | undefined): State | undefined =>
   row === undefined || row.gone === true ? undefined : stateOf(parseSortKey(row.sk), row.rv, row)
+
+/** Returns the size in bytes of a row with a state, as `sizeOf` counts it. */
+export const rowBytes = (pk: string, { key, rv, object, internal, partitions }: State): number =>
+  sizeOf({ pk, sk: sortKey(key), rv, object, internal, partitions: [...partitions] })
 
 export function readSlot(item: Item): Slot {
   const rev = revOf(item)

@@ -1,5 +1,6 @@
 /** Provides the items, the clock and randomness to every operation, and retries with backoff. */
 import type { Deadline } from '../../meta/errors/deadline.ts'
+import { defined } from '../../meta/value/defined.ts'
 import { StorageError } from '../errors.ts'
 import { type Items, ItemsFault, type SingleWrite } from '../items.ts'
 import { maxTries, maxWriteTime, writerDeadline } from './constants.ts'
@@ -75,6 +76,7 @@ export function withRetries(items: Items, clock: Clock): Items {
   }
   return {
     limits: items.limits,
+    ...defined({ isUnmetered: items.isUnmetered }),
     get: (key, isRecent) => persist(() => items.get(key, isRecent)),
     batchGet: (keys, attributes) => persist(() => items.batchGet(keys, attributes)),
     query: (query) => persist(() => items.query(query)),

@@ -4,14 +4,15 @@
  */
 
 import { byBytes } from '../../meta/value/byteorder.ts'
+import { defined } from '../../meta/value/defined.ts'
 import { readInternal, readObject } from '../body.ts'
 import type { Listed, ListPage, ListRequest, Stored, Table } from '../interface.ts'
-import type { Item, ItemQuery, Limits } from '../items.ts'
+import { type Item, type ItemQuery, isOutline, type Limits } from '../items.ts'
 import { isPartition, isStorable, namespacePrefix, parseSortKey, rowsOf, slotKey, sortKey } from '../keys.ts'
-import { decodeState, isExpired, readSlot, rowState, rvOf, type Slot, type State } from '../records.ts'
+import { decodeState, isExpired, readSlot, rowBytes, rowState, rvOf, type Slot, type State } from '../records.ts'
 import { activityOfPage } from './activity.ts'
 import { removedSince } from './clear.ts'
-import { countedRows, keptBytes, pageBytes } from './constants.ts'
+import { countedRows, keptBytes, pageBytes, rewindSlots } from './constants.ts'
 import type { Context } from './context.ts'
 import { readLatest } from './latest.ts'
 import { fillGaps, type Slots } from './log.ts'
@@ -57,30 +58,44 @@ function nextStep({ wanted, found, read, most }: Record<'wanted' | 'found' | 're
 
 export async function listAt(context: Context, table: Table, request: ListRequest): Promise<ListPage> {
   const { resource } = table
-  const { limit, at, notOlderThan, filter, matches, text, keepsNext = false } = request
+  const { limit, at, notOlderThan, filter, matches, keepsNext = false } = request
+  // A filter needs every object.
+  const text = filter ? undefined : request.text
   const revision = await readRevision(context, resource)
   checkReachable(revision, at ?? Math.max(notOlderThan ?? 0, revision.floor))
+  if (at !== undefined && revision.n - at > rewindSlots) throw expiredError(at)
   const range = rangeOf(context.items.limits, resource, request)
+  const { named } = range
+  const isMember = named === undefined ? undefined : (one: Stored) => table.names?.(one).includes(named) === true
   const covered = coveredBy(range)
   // Rows that are settled and not newer than the list: neither the overlay nor the rewind looks at them.
   const unneeded = { upTo: Math.min(at ?? revision.settled, revision.settled), text }
   const queries = range.partitions.map((one) => ({ pk: rowsOf(resource, one), ...covered, unneeded }))
   const rows =
-    range.named === undefined
+    named === undefined
       ? scan(context, queries)
-      : scanNamed(context, rowsOf(resource), { pk: rowsOf(resource, range.named), ...covered, attributes: ['sk'] })
+      : scanNamed(context, rowsOf(resource), { pk: rowsOf(resource, named), ...covered, attributes: ['sk'] })
   // The keys of an empty range may be too long for the table.
   const isScattered =
-    range.named !== undefined ||
+    named !== undefined ||
     (!range.partitions.includes(undefined) && (range.partitions.length === 0 || range.only === undefined))
   const activity = activityOfPage(context, table, { covered, isScattered })
   const wanted = limit === undefined ? undefined : limit + 1
-  const isCounted = !filter && !matches
+  const isCounted = limit !== undefined && !filter && !matches && !isMember
   const [snapshot, first] = await Promise.all([
     takeSnapshot(context, resource, revision, at, notOlderThan),
     rows.next(wanted && isCounted ? wanted + countedRows : wanted),
     activity.prefetch(wanted),
   ])
+  /** Returns how many objects follow, of which `count` were read with this step; undefined if they are more than a page reads. */
+  async function remainingAfter(count: number, { horizon, done }: Step): Promise<number | undefined> {
+    if (count > countedRows) return undefined
+    if (done) return count
+    if (!context.items.isUnmetered) return undefined
+    const more = await rows.next(countedRows + 1)
+    const { length } = await objectsAt(context, range, snapshot, { ...more, from: horizon })
+    return remainingAfter(count + length, more)
+  }
   const items: Listed[] = []
   /** The last object read that may be `next`, and the stored bytes of all such objects. */
   let next: string | undefined
@@ -91,19 +106,21 @@ export async function listAt(context: Context, table: Table, request: ListReques
     read += step.rows.reduce((sum, one) => sum + one.length, 0)
     const found = await objectsAt(context, range, snapshot, { ...step, from })
     checkScanned(context, revision)
-    for (const [index, { state: one, newest, moved }] of found.entries()) {
-      const lacksText = text !== undefined && typeof one.object === 'string' && !one.object.includes(text)
-      const seen = filter || (matches && !lacksText) ? decodeState(one) : undefined
-      const isHidden = filter && seen && !(filter(seen) && (moved ? filter(moved) : acceptsNewest(filter, one, newest)))
+    for (const [index, { key, size, state, newest, moved }] of found.entries()) {
+      const isOut = state === undefined || (text !== undefined && !mayContain(state, text))
+      const seen = state && (filter || isMember || (matches && !isOut)) ? decodeState(state) : undefined
+      if (isMember && seen && !isMember(seen)) continue
+      const isHidden =
+        filter && seen && state && !(filter(seen) && (moved ? filter(moved) : acceptsNewest(filter, state, newest)))
       if (isHidden && !keepsNext) continue
       if (next !== undefined && (items.length === limit || bytes >= pageBytes)) {
-        const remaining = isCounted && limit !== undefined && step.done ? { remaining: found.length - index } : {}
-        return activity.attach({ rv: snapshot.rv, items, next, ...remaining })
+        const remaining = isCounted ? await remainingAfter(found.length - index, step) : undefined
+        return activity.attach({ rv: snapshot.rv, items, next, ...defined({ remaining }) })
       }
-      next = one.key
-      bytes += storedBytes(one)
-      if (isHidden || lacksText || (matches && seen && !matches(seen))) continue
-      items.push(toListed(one, seen))
+      next = key
+      bytes += size
+      if (isHidden || isOut || (matches && seen && !matches(seen))) continue
+      items.push(toListed(state, seen))
     }
     if (step.done) return activity.attach({ rv: snapshot.rv, items })
     from = step.horizon
@@ -199,10 +216,14 @@ interface Stretch extends Pick<Step, 'rows' | 'horizon'> {
   from: Horizon
 }
 
-/** The state of an object in the snapshot, and its newest state. */
+/** An object of the snapshot. */
 interface Found {
-  state: State
-  /** The newest state, or the last one of a deleted object. Undefined if the object has left the partitions of the range. */
+  key: string
+  /** The stored bytes of its row. */
+  size: number
+  /** Its state in the snapshot. Undefined if the driver has not decoded it, because it lacks the text. */
+  state: State | undefined
+  /** Its newest state, or the last one of a deleted object. Undefined if it has left the partitions of the range. */
   newest: State | undefined
   /** The newest state of an object that has left them, and may still be visible. */
   moved?: Stored
@@ -238,13 +259,23 @@ async function objectsAt(context: Context, range: Range, snapshot: Snapshot, str
   const objects: Found[] = []
   for (const sk of [...rows.keys()].sort(byBytes)) {
     const copies = rows.get(sk) ?? []
-    const was = past.get(parseSortKey(sk))
-    const candidates = partitions.map((partition, index) => {
-      const found = changed.has(sk) ? was?.state : stateOf(copies[index], snapshot.overlay.get(sk))
-      return found && (partition === undefined || found.partitions.includes(partition)) ? found : undefined
-    })
-    const state = candidates.find((one) => one !== undefined)
-    if (state) objects.push({ state, newest: changed.has(sk) ? newestOf(copies, snapshot.rv, was?.last) : state })
+    const key = parseSortKey(sk)
+    const entry = snapshot.overlay.get(sk)
+    const isChanged = changed.has(sk)
+    const was = past.get(key)
+    for (const [index, partition] of partitions.entries()) {
+      const row = copies[index]
+      if (!isChanged && isOutline(row) && !isNewer(entry, row)) {
+        objects.push({ key, size: row.outlined, state: undefined, newest: undefined })
+        break
+      }
+      const state = isChanged ? was?.state : stateOf(row, entry)
+      if (!state || (partition !== undefined && !state.partitions.includes(partition))) continue
+      const size = rowBytes(rowsOf(resource, partition), state)
+      const newest = isChanged ? newestOf(copies, snapshot.rv, was?.last) : state
+      objects.push({ key, size, state, newest })
+      break
+    }
   }
   if (range.isPart) await followMoved(context, resource, objects)
   return objects
@@ -252,10 +283,9 @@ async function objectsAt(context: Context, range: Range, snapshot: Snapshot, str
 
 /** Reads the newest states of the objects that have left the partitions of the range since the snapshot. */
 async function followMoved(context: Context, resource: string, objects: readonly Found[]): Promise<void> {
-  const left = objects.filter(({ newest }) => newest === undefined)
   await Promise.all(
-    left.map(async (one) => {
-      one.moved = await readLatest(context, { resource }, decodeState(one.state))
+    objects.map(async (one) => {
+      if (one.state && !one.newest) one.moved = await readLatest(context, { resource }, decodeState(one.state))
     }),
   )
 }
@@ -270,15 +300,19 @@ function newestOf(copies: readonly (Item | undefined)[], rv: number, last: State
 const acceptsNewest = (filter: (one: Stored) => boolean, state: State, newest: State | undefined): boolean =>
   newest === state || (newest !== undefined && filter(decodeState(newest)))
 
+const isNewer = (entry: Slot | undefined, row: Item | undefined): entry is Slot =>
+  entry !== undefined && entry.rev > rvOf(row)
+
 /** Returns the state of an object whose row is not newer than the list, given the newest log entry. */
 const stateOf = (row: Item | undefined, entry: Slot | undefined): State | undefined =>
-  entry && entry.rev > rvOf(row) ? entry.state : rowState(row)
+  isNewer(entry, row) ? entry.state : rowState(row)
 
-/** Returns the stored bytes of a state, for page sizes. */
-const storedBytes = ({ object, internal }: State): number => object.length + internal.length
+/** Reports whether an object may contain a text. That of a deflated one is not known. */
+const mayContain = ({ object }: State, text: string): boolean => typeof object !== 'string' || object.includes(text)
 
 /** Reports whether a decoded state is small enough to keep. A deflated one is large. */
-const isSmall = (state: State): boolean => typeof state.object === 'string' && storedBytes(state) <= keptBytes
+const isSmall = ({ object, internal }: State): boolean =>
+  typeof object === 'string' && object.length + internal.length <= keptBytes
 
 /** Returns an object of a page. Keeps its internal part once it is read, and `seen`, its decoded form, only if it is small. */
 function toListed(state: State, seen?: Stored): Listed {

@@ -1,5 +1,5 @@
 /** Encodes the attributes of an item as JSON text. Values that JSON does not have are tagged as in DynamoDB. */
-import type { Item, ItemValue, Unneeded } from '../items.ts'
+import type { Item, ItemValue } from '../items.ts'
 
 /** An item is an object, or an array of one object in which every array and object is tagged: `[{"n":{"N":"9007199254740993"}}]`. */
 export const encode = (item: Item): string =>
@@ -10,19 +10,11 @@ export const decode = (body: string): Item => {
   return Array.isArray(parsed) ? (untagMembers(parsed[0]) as Item) : parsed
 }
 
-/** In the order in which the protocol writes them. JSON text inside a text has no such quotes. */
-const stateOfRow = /"rv":(\d+)(,"gone":true)?/
-
-/** Returns a function that reports whether an encoded item is unneeded, without decoding it. It may overlook one. */
-export function unneededBody({ upTo, text }: Unneeded): (body: string) => boolean {
-  const quoted = text && JSON.stringify(text).slice(1, -1)
-  return (body) => {
-    const [, rv, gone] = stateOfRow.exec(body) ?? []
-    // The object of a tagged item may be deflated.
-    return (
-      Number(rv) <= upTo && (gone !== undefined || (quoted !== undefined && body[0] === '{' && !body.includes(quoted)))
-    )
-  }
+/** Returns a function that reports whether an encoded item lacks a text, without decoding it. It may overlook one. */
+export function lacking(text: string): (body: string) => boolean {
+  const quoted = JSON.stringify(text).slice(1, -1)
+  // The object of a tagged item may be deflated.
+  return (body) => body[0] === '{' && !body.includes(quoted)
 }
 
 /** Reports whether JSON text represents a value exactly. */

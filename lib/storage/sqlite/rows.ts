@@ -10,11 +10,8 @@ export interface Range {
   high: Uint8Array
 }
 
-/** The body of an item, and the size that counts for a page. */
-export interface Row {
-  body: string
-  bytes: number
-}
+/** The encoded item, the size that counts for a page, its sort key, and its revision if it has one. A tuple, as SQLite returns it. */
+export type Row = readonly [body: string, bytes: number, sk: string, rv: number | null]
 
 export interface Rows {
   get(key: ItemKey): Item | undefined
@@ -23,52 +20,76 @@ export interface Rows {
   remove(key: ItemKey): void
   /** Yields rows by sort key. Finish or leave the loop before the next write. */
   range(pk: string, range: Range, limit: number): Iterable<Row>
+  /** Yields rows by sort key as `range` does, without tombstones. */
+  live(pk: string, range: Range, limit: number): Iterable<Row>
+  /** Yields the tombstones with a revision above this one by sort key. */
+  tombstones(pk: string, range: Range, above: number): Iterable<Row>
   /** Yields rows of the index `expiry` by number, then by key. */
   expiring(query: IndexQuery, limit: number): Iterable<Row>
-  /** Removes items that have expired at this time in Unix seconds, at most `limit`. */
+  /** Removes items that have expired at this time in Unix seconds: at most `limit`, and as many tombstones. */
   removeExpired(seconds: number, limit: number): void
 }
 
 export function rowsOf(database: DatabaseSync): Rows {
-  const get = database.prepare('SELECT body FROM items WHERE pk = ? AND sk = ?')
+  const at = 'WHERE pk = ? AND sk = ?'
+  const within = 'WHERE pk = ? AND sk >= CAST(? AS TEXT) AND sk < CAST(? AS TEXT)'
+  const row = 'SELECT body, bytes, sk, rv FROM'
+  const get = database.prepare(`SELECT body FROM items ${at} UNION ALL SELECT body FROM tombstones ${at} LIMIT 1`)
   const put = database.prepare(`
-    INSERT INTO items (pk, sk, body, bytes, expires, expiryIndex, expiry) VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO items (pk, sk, body, bytes, expires, expiryIndex, expiry, rv) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET body = excluded.body, bytes = excluded.bytes, expires = excluded.expires,
-      expiryIndex = excluded.expiryIndex, expiry = excluded.expiry`)
-  const remove = database.prepare('DELETE FROM items WHERE pk = ? AND sk = ?')
-  const range = database.prepare(`
-    SELECT body, bytes FROM items WHERE pk = ? AND sk >= CAST(? AS TEXT) AND sk < CAST(? AS TEXT) ORDER BY sk LIMIT ?`)
+      expiryIndex = excluded.expiryIndex, expiry = excluded.expiry, rv = excluded.rv`)
+  const putTombstone = database.prepare(`
+    INSERT INTO tombstones (pk, sk, body, bytes, expires, rv) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET body = excluded.body, bytes = excluded.bytes, expires = excluded.expires, rv = excluded.rv`)
+  const remove = database.prepare(`DELETE FROM items ${at}`)
+  const removeTombstone = database.prepare(`DELETE FROM tombstones ${at}`)
+  const range = database.prepare(`${row} items ${within} UNION ALL ${row} tombstones ${within} ORDER BY sk LIMIT ?`)
+  const live = database.prepare(`${row} items ${within} ORDER BY sk LIMIT ?`)
+  const newer = database.prepare(`${row} tombstones INDEXED BY revisions ${within} AND rv > ? ORDER BY sk`)
   const expiring = database.prepare(`
-    SELECT body, bytes FROM items WHERE expiryIndex = ? AND expiry >= ? AND expiry <= ? AND (expiry, pk, sk) > (?, ?, ?)
+    ${row} items WHERE expiryIndex = ? AND expiry >= ? AND expiry <= ? AND (expiry, pk, sk) > (?, ?, ?)
     ORDER BY expiry, pk, sk LIMIT ?`)
-  const removeExpired = database.prepare(
-    'DELETE FROM items WHERE rowid IN (SELECT rowid FROM items WHERE expires <= ? LIMIT ?)',
-  )
-  for (const one of [get, range, expiring]) one.setReturnArrays(true)
+  const expired = (table: string) =>
+    database.prepare(`DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE expires <= ? LIMIT ?)`)
+  const removals = ['items', 'tombstones'].map(expired)
+  for (const one of [get, range, live, newer, expiring]) one.setReturnArrays(true)
 
-  function* rows(statement: typeof range, ...values: SQLInputValue[]): Generator<Row> {
-    for (const [body, bytes] of statement.iterate(...values) as Iterable<unknown> as Iterable<[string, number]>)
-      yield { body, bytes }
-  }
+  const rows = (statement: typeof range, ...values: SQLInputValue[]): Iterable<Row> =>
+    statement.iterate(...values) as Iterable<unknown> as Iterable<Row>
 
   return {
     get({ pk, sk }) {
-      const [body] = (get.get(pk, sk) as unknown as [string] | undefined) ?? []
+      const [body] = (get.get(pk, sk, pk, sk) as unknown as [string] | undefined) ?? []
       return body === undefined ? undefined : decode(body)
     },
     put(item, bytes = sizeOf(item)) {
-      const { pk, sk, expires, expiryIndex, expiry } = item
+      const { pk, sk, expires, expiryIndex, expiry, gone } = item
       const seconds = typeof expires === 'number' ? Math.floor(expires) : null
+      const rv = Number.isSafeInteger(item.rv) ? Number(item.rv) : null
+      if (gone === true && rv !== null && expiryIndex === undefined) {
+        remove.run(pk, sk)
+        putTombstone.run(pk, sk, encode(item), bytes, seconds, rv)
+        return
+      }
+      removeTombstone.run(pk, sk)
       const index = typeof expiryIndex === 'string' ? expiryIndex : null
-      put.run(pk, sk, encode(item), bytes, seconds, index, typeof expiry === 'number' ? expiry : null)
+      put.run(pk, sk, encode(item), bytes, seconds, index, typeof expiry === 'number' ? expiry : null, rv)
     },
-    remove: ({ pk, sk }) => void remove.run(pk, sk),
-    range: (pk, { low, high }, limit) => rows(range, pk, low, high, limit),
+    remove({ pk, sk }) {
+      remove.run(pk, sk)
+      removeTombstone.run(pk, sk)
+    },
+    range: (pk, { low, high }, limit) => rows(range, pk, low, high, pk, low, high, limit),
+    live: (pk, { low, high }, limit) => rows(live, pk, low, high, limit),
+    tombstones: (pk, { low, high }, above) => rows(newer, pk, low, high, above),
     expiring({ partition, sort, after }, limit) {
       const from = sort.from ?? Number.NEGATIVE_INFINITY
       const start = after ?? { at: Number.NEGATIVE_INFINITY, pk: '', sk: '' }
       return rows(expiring, partition.value, from, sort.to, start.at, start.pk, start.sk, limit)
     },
-    removeExpired: (seconds, limit) => void removeExpired.run(seconds, limit),
+    removeExpired(seconds, limit) {
+      for (const one of removals) one.run(seconds, limit)
+    },
   }
 }

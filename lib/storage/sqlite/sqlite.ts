@@ -8,14 +8,15 @@ import {
   type ItemWrite,
   keyOf,
   type TransactOutcome,
+  type Unneeded,
   type WriteOutcome,
 } from '../items.ts'
 import { limits } from '../limits.ts'
 import { allows, applyWrite } from './effects.ts'
-import { decode, unneededBody } from './encoding.ts'
+import { decode, lacking } from './encoding.ts'
 import { faultOf } from './faults.ts'
 import { checkBatch, checkItem, checkKey, checkQuery, checkTransaction, checkWrite } from './refusals.ts'
-import type { Range, Row } from './rows.ts'
+import type { Range, Row, Rows } from './rows.ts'
 import type { Table } from './table.ts'
 
 /** The attributes of the index `expiry`, as in infra/stack/data.ts. */
@@ -66,6 +67,7 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
 
   return {
     limits,
+    isUnmetered: true,
     get: (key) =>
       read(() => {
         checkKey(key)
@@ -82,13 +84,12 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
     query: (query) =>
       read(() => {
         const { limit = limits.queryItems } = query
-        if ('index' in query)
-          return pageOf(rows.expiring(query, oneMore(limit)), { limit, most: limit, attributes: indexed })
+        if ('index' in query) return pageOf(rows.expiring(query, oneMore(limit)), limit, indexed)
         checkQuery(query)
         const { pk, attributes, unneeded } = query
-        const most = unneeded ? Math.max(limit, limits.queryItems) : limit
-        const found = rows.range(pk, rangeOf(query), oneMore(most))
-        return pageOf(found, { limit, most, attributes, isUnneeded: unneeded && unneededBody(unneeded) })
+        return unneeded
+          ? neededPage(rows, query, unneeded, limit)
+          : pageOf(rows.range(pk, rangeOf(query), oneMore(limit)), limit, attributes)
       }),
     async write(one, deadline) {
       const outcome = await write((): WriteOutcome => {
@@ -134,31 +135,43 @@ function rangeOf({ from = '', to, prefix = '', after }: ItemQuery): Range {
 
 const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
-interface PageOptions {
-  limit: number
-  /** The most rows to read, also those that are unneeded. */
-  most: number
-  attributes: readonly string[] | undefined
-  isUnneeded?: ((body: string) => boolean) | undefined
-}
-
-/** Ends a page at its limit, or at what it has read. `found` has one row more than `most` if the range does. */
-function pageOf(found: Iterable<Row>, { limit, most, attributes, isUnneeded = () => false }: PageOptions): ItemPage {
+/** Ends a page at its limit, or at what it has read. `found` has one row more than the limit if the range does. */
+function pageOf(found: Iterable<Row>, limit: number, attributes: readonly string[] | undefined): ItemPage {
   const items: Item[] = []
-  const take = ({ body }: Row) => items.push(project(decode(body), attributes))
-  let [count, bytes] = [0, 0]
-  let unneeded: Row | undefined
-  for (const row of found) {
-    if (items.length === limit || count === most || bytes >= limits.queryBytes) {
-      if (unneeded) take(unneeded)
-      return { items, more: true }
-    }
-    count++
-    bytes += row.bytes
-    unneeded = isUnneeded(row.body) ? row : undefined
-    if (!unneeded) take(row)
+  let bytes = 0
+  for (const [body, size] of found) {
+    if (items.length === limit || bytes >= limits.queryBytes) return { items, more: true }
+    items.push(project(decode(body), attributes))
+    bytes += size
   }
   return { items, more: false }
+}
+
+/** Returns a page of what the reader needs: whole items up to the limit, outlines among them, and newer tombstones. */
+function neededPage(rows: Rows, query: ItemQuery, { upTo, text }: Unneeded, limit: number): ItemPage {
+  const { pk, attributes } = query
+  const range = rangeOf(query)
+  const isLacking = text === undefined ? () => false : lacking(text)
+  const most = Math.max(limit, limits.queryItems)
+  const items: Item[] = []
+  let [whole, bytes, more] = [0, 0, false]
+  for (const [body, size, sk, rv] of rows.live(pk, range, oneMore(most))) {
+    if (whole === limit || items.length === most || bytes >= limits.queryBytes) {
+      more = true
+      break
+    }
+    bytes += size
+    if (rv !== null && rv <= upTo && isLacking(body)) items.push({ pk, sk, rv, outlined: size })
+    else {
+      whole++
+      items.push(project(decode(body), attributes))
+    }
+  }
+  const last = items.at(-1)
+  const read = more && last ? { ...range, high: Buffer.from(`${last.sk}\0`) } : range
+  const gone = [...rows.tombstones(pk, read, upTo)].map(([body]) => project(decode(body), attributes))
+  const all = gone.length === 0 ? items : [...items, ...gone].sort((one, other) => byBytes(one.sk, other.sk))
+  return { items: all, more }
 }
 
 function project(item: Item, attributes: readonly string[] | undefined): Item {

@@ -8,6 +8,7 @@ import {
   type ItemValue,
   type ItemWrite,
   type SingleWrite,
+  sizeOf,
 } from '../../../lib/storage/items.ts'
 import { has, isAbsent, isLive, isTombstone, isVacant } from '../../../lib/storage/records.ts'
 import { isDynamoDB, openStore, type TestStore } from '../../support/store.ts'
@@ -111,7 +112,7 @@ describe('a query', () => {
     })
   })
 
-  test('may leave out what is unneeded, and reads everything else page by page', async () => {
+  test('may leave out tombstones that are unneeded and outline other items, and reads everything else page by page', async () => {
     const gone = (rv: number) => ({ rv, gone: true, expires: 9e9 })
     const rows: Record<string, Omit<Item, 'pk' | 'sk'>> = {
       d1: { rv: 3, object: '{"a":"b"}' },
@@ -137,7 +138,28 @@ describe('a query', () => {
       expect(await read('c\\n', limit)).toEqual(expect.arrayContaining(['d2', 'd4', 'd5', 'd6']))
       expect(await read(undefined, limit)).toEqual(expect.arrayContaining(['d1', 'd2', 'd4', 'd5', 'd6']))
     }
-    if (!isDynamoDB) expect(await read('"a":"b"', 100)).toEqual(['d1', 'd4', 'd5', 'd6'])
+    if (isDynamoDB) return
+    const { items: found, more } = await items.query({
+      pk,
+      prefix: 'd',
+      limit: 2,
+      unneeded: { upTo: 5, text: '"a":"b"' },
+    })
+    const outline = { ...at('d2'), rv: 4, outlined: sizeOf({ ...at('d2'), ...rows.d2 }) }
+    expect([found, more]).toEqual([[{ ...at('d1'), ...rows.d1 }, outline, { ...at('d4'), ...rows.d4 }], true])
+    // A page has the newer tombstones up to its last item, and all of them at the end. None counts towards the limit.
+    expect(keys((await items.query({ pk, prefix: 'd', limit: 1, unneeded: { upTo: 0 } })).items)).toEqual(['d1'])
+    expect(keys((await items.query({ pk, prefix: 'd', limit: 3, unneeded: { upTo: 0 } })).items)).toEqual([
+      'd1',
+      'd2',
+      'd3',
+      'd4',
+    ])
+    expect(keys((await items.query({ pk, prefix: 'd', after: 'd2', limit: 2, unneeded: { upTo: 5 } })).items)).toEqual([
+      'd4',
+      'd5',
+      'd6',
+    ])
   })
 
   test('ends a page at 1 MB, whatever it reads of the items', async () => {

@@ -19,9 +19,13 @@ export interface Listed {
   partitions?: readonly string[]
   namespace?: string
   rv: number
+  /** Whether a selector asks for the partitions, which all objects are read for. */
+  isSelected: boolean
   after: number
   at: number
   items: Stored[]
+  /** The last key of each page that says more follows. */
+  nexts: string[]
 }
 
 export interface Watched {
@@ -142,7 +146,7 @@ function openSlots(log: ReadonlyMap<number, Recorded>, from: number, rv: number,
 }
 
 function judgeList(
-  { rv, after, at, items, partitions, namespace }: Listed,
+  { rv, after, at, items, partitions, namespace, isSelected, nexts }: Listed,
   slots: readonly Slot[],
   log: Evidence['log'],
 ): string[] {
@@ -156,11 +160,15 @@ function judgeList(
     if (state) states.set(key, state)
     else states.delete(key)
   }
-  const inside = [...states.values()]
-    .filter((one) => !partitions || partitions.some((partition) => one.partitions.includes(partition)))
-    .filter(({ key }) => namespace === undefined || key.startsWith(`${namespace}/`))
-    .map((one) => `${sortKey(one.key)}@${one.rv}`)
-    .sort()
+  const placed = [...states.values()].filter(({ key }) => namespace === undefined || key.startsWith(`${namespace}/`))
+  const listed = placed.filter(
+    (one) => !partitions || partitions.some((partition) => one.partitions.includes(partition)),
+  )
+  const inside = listed.map((one) => `${sortKey(one.key)}@${one.rv}`).sort()
+  // A selector selects among all objects, and partitions are what is read.
+  const read = (isSelected ? placed : listed).map(({ key }) => sortKey(key))
+  for (const next of nexts.map(sortKey))
+    if (!read.some((key) => key > next)) wrong.push(`nothing follows ${next} at ${rv}, where a page ends`)
   const found = items.map((one) => `${sortKey(one.key)}@${one.rv}`)
   if (!same(inside, found)) wrong.push(`a list of ${partitions ?? 'all'} at ${rv} has ${found}, the log ${inside}`)
   return wrong

@@ -301,17 +301,19 @@ async function list(storage: Storage, process: Process, run: Run): Promise<void>
     const earlier = world.chance(0.2) ? listed.at(-1)?.rv : undefined
     const inNamespace = namespace && { namespace }
     const range = { ...(asked && { partitions: asked }), ...inNamespace }
-    const one: Omit<Listed, 'rv' | 'at'> = { ...range, after: earlier ? 1 : run.acknowledged(), items: [] }
+    // The objects of one partition are also those with its name.
+    const isSelected = asked?.length === 1 && round % 2 === 1
+    const after = earlier ? 1 : run.acknowledged()
+    const one: Omit<Listed, 'rv' | 'at'> = { ...range, isSelected, after, items: [], nexts: [] }
     try {
       let request: ListRequest = {
-        // The objects of one partition are also those with its name.
-        ...(asked?.length === 1 && round % 2 === 1 ? { ...inNamespace, ...selected } : range),
+        ...(isSelected ? { ...inNamespace, ...selected } : range),
         ...(limit && { limit }),
         ...(run.profile.names && limit !== 1 && !asked && { named: everything }),
         ...(earlier && { at: earlier }),
       }
       for (;;) {
-        const page = await storage.list(widgets, request)
+        const page = await storage.list(tableOf(run.profile), request)
         one.items.push(...page.items.map((item) => item.read()))
         if (limit && page.items.length > limit) throw new Error('a page over its limit')
         if (request.at !== undefined && page.rv !== request.at) throw new Error('a page at another revision')
@@ -319,6 +321,7 @@ async function list(storage: Storage, process: Process, run: Run): Promise<void>
           listed.push({ ...one, rv: page.rv, at: world.now() })
           break
         }
+        one.nexts.push(page.next)
         request = { ...request, after: page.next, at: page.rv }
         await pause(run, process, 60, 'readers')
       }

@@ -12,7 +12,9 @@ import {
   type ItemQuery,
   type Items,
   type ItemWrite,
+  isOutline,
   keyOf,
+  sizeOf,
   type TransactOutcome,
   type WriteOutcome,
 } from '../../../../lib/storage/items.ts'
@@ -252,8 +254,13 @@ export function fakeTable(
   }
 }
 
-const isNeeded = ({ rv, gone, object }: Item, { unneeded: { upTo, text = '' } = { upTo: -1 } }: ItemQuery): boolean =>
-  Number(rv ?? 0) > upTo || !(gone === true || (typeof object === 'string' && !object.includes(text)))
+/** Returns an item as the reader needs it: whole, as an outline, or not at all. */
+function needed(item: Item, { unneeded: { upTo, text = '' } = { upTo: -1 } }: ItemQuery): Item | undefined {
+  const { pk, sk, rv, gone, object } = item
+  if (typeof rv !== 'number' || rv > upTo) return item
+  if (gone === true) return undefined
+  return typeof object === 'string' && !object.includes(text) ? { pk, sk, rv, outlined: sizeOf(item) } : item
+}
 
 function page(query: ItemQuery, at: (id: string) => Item | undefined, ids: Iterable<string>): ItemPage {
   const { from = '', to, prefix = '', after = '', limit = Number.POSITIVE_INFINITY } = query
@@ -262,7 +269,14 @@ function page(query: ItemQuery, at: (id: string) => Item | undefined, ids: Itera
     .filter((item) => item !== undefined)
     .filter(({ sk }) => sk >= from && (to === undefined || sk <= to) && sk > after && sk.startsWith(prefix))
     .sort((one, other) => (one.sk < other.sk ? -1 : 1))
-  const items = found.slice(0, limit)
-  const more = found.length > limit
-  return { items: items.filter((one, index) => (more && index === limit - 1) || isNeeded(one, query)), more }
+  const items: Item[] = []
+  let whole = 0
+  for (const one of found) {
+    const item = needed(one, query)
+    if (item === undefined) continue
+    if (whole === limit) return { items, more: true }
+    items.push(item)
+    if (!isOutline(item)) whole++
+  }
+  return { items, more: false }
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../../../lib/storage/sqlite/database.ts'
+import { encode } from '../../../../lib/storage/sqlite/encoding.ts'
 import { itemsOf } from '../../../../lib/storage/sqlite/sqlite.ts'
 import { openTable, tableIn } from '../../../../lib/storage/sqlite/table.ts'
 
@@ -78,7 +79,7 @@ test.skipIf(process.platform === 'win32')('a write that the system refuses is fu
   const printed = execFileSync('sh', limited, { encoding: 'utf8' }).trim().split('\n')
   const table = openTable(path, Date.now)
   const stored = [...table.rows.range('p', { low: Buffer.of(), high: Buffer.of(255) }, 10_000)].map(
-    ({ body }) => JSON.parse(body).sk,
+    ([body]) => JSON.parse(body).sk,
   )
   table.close()
   expect([...stored, 'full'].sort()).toEqual(printed.sort())
@@ -115,8 +116,39 @@ describe('a file', () => {
     table.close()
     const bytes = readFileSync(path)
     const page = 8192
-    writeFileSync(path, bytes.fill(0, 10 * page, 11 * page))
+    writeFileSync(path, bytes.fill(0, page, 2 * page))
     expect(opening).toThrow('is damaged')
+  })
+
+  test('of the schema without revisions is read, with its tombstones', async () => {
+    const row = { pk: 'w#o', rv: 3, object: '{}' }
+    const old = [
+      { ...row, sk: 'live' },
+      { ...row, sk: 'tagged', object: new Uint8Array([1]) },
+      { pk: 'w#o', sk: 'gone', rv: 4, gone: true, expires: 9e9 },
+      { pk: 'w#o', sk: 'no revision', gone: true },
+    ]
+    const database = new DatabaseSync(path)
+    database.exec(`
+      CREATE TABLE items (pk TEXT NOT NULL, sk TEXT NOT NULL, body TEXT NOT NULL, bytes INTEGER NOT NULL, expires INTEGER,
+        expiryIndex TEXT, expiry REAL, UNIQUE (pk, sk)) STRICT;
+      PRAGMA user_version = 1`)
+    const put = database.prepare('INSERT INTO items (pk, sk, body, bytes) VALUES (?, ?, ?, 9)')
+    for (const one of old) put.run(one.pk, one.sk, encode(one))
+    database.close()
+    const table = openTable(path, Date.now)
+    const items = itemsOf(table, Date.now)
+    const read = async (upTo: number) =>
+      (await items.query({ pk: 'w#o', unneeded: { upTo, text: 'a' } })).items.map(({ sk, outlined }) => [sk, outlined])
+    expect(await read(4)).toEqual([
+      ['live', 9],
+      ['no revision', undefined],
+      ['tagged', undefined],
+    ])
+    expect((await read(3)).map(([sk]) => sk)).toEqual(['gone', 'live', 'no revision', 'tagged'])
+    expect(await items.get({ pk: 'w#o', sk: 'tagged' })).toEqual(old[1])
+    table.close()
+    opening()
   })
 
   test('of another release is refused, and stays as it is', () => {
