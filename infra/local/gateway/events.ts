@@ -22,13 +22,12 @@ export interface RequestEvent {
   isBase64Encoded: boolean
 }
 
-/** Returns `$context` of a request, the base of `requestContext`. `path` is the path as the client sent it, without the query. */
+/** Returns `$context` of a request without its time, the base of `requestContext`. `path` is the path as the client sent it, without the query. */
 export function requestContext(
   request: IncomingMessage,
   path: string,
   api: Deployment['api'],
 ): Record<string, unknown> {
-  const now = new Date()
   const host = request.headers.host ?? 'localhost'
   return {
     accountId: api.account,
@@ -55,15 +54,13 @@ export function requestContext(
     path,
     protocol: `HTTP/${request.httpVersion}`,
     requestId: randomUUID(),
-    requestTime: requestTime(now),
-    requestTimeEpoch: now.getTime(),
     stage: api.stage,
   }
 }
 
 /**
  * Returns the event of a proxy integration, without `requestContext.authorizer`. `path` lacks the stage, and `search` has no
- * question mark.
+ * question mark. The request is received now, at its turn: the time that it has waited is not taken from that of the functions.
  */
 export function requestEvent(
   request: IncomingMessage,
@@ -72,6 +69,7 @@ export function requestEvent(
   context: Record<string, unknown>,
   binaryMediaTypes: readonly string[],
 ): RequestEvent {
+  const now = new Date()
   const multiValueHeaders = headersOf(request)
   const query = Object.groupBy(new URLSearchParams(search), ([name]) => name)
   const values = Object.entries(query).map(([name, pairs = []]) => [name, pairs.map(([, value]) => value)] as const)
@@ -86,7 +84,13 @@ export function requestEvent(
     multiValueQueryStringParameters: values.length > 0 ? Object.fromEntries(values) : null,
     pathParameters: Object.keys(pathParameters).length > 0 ? pathParameters : null,
     stageVariables: null,
-    requestContext: { ...context, resourceId: route.resource, resourcePath: route.resource },
+    requestContext: {
+      ...context,
+      requestTime: requestTime(now),
+      requestTimeEpoch: now.getTime(),
+      resourceId: route.resource,
+      resourcePath: route.resource,
+    },
     body: body.length === 0 ? null : body.toString(binary ? 'base64' : 'utf8'),
     isBase64Encoded: binary && body.length > 0,
   }

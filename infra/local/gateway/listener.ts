@@ -66,7 +66,9 @@ export function createListener(
       const located = locate(path, address)
       if (located === undefined) return writeRendered(response, FORBIDDEN, api)
       const match = find(request.method ?? '', located.routed)
-      const admitted = await throttle.admit(match && `${match.route.method} ${match.route.resource}`)
+      const admitted = await throttle.admit(match && `${match.route.method} ${match.route.resource}`, (leave) =>
+        response.once('close', leave),
+      )
       if (admitted === undefined) return refuse('THROTTLED')
       done = admitted
       if (response.destroyed) return

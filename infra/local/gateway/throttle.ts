@@ -1,4 +1,4 @@
-/** Limits the load: throttles like the stage, and queues requests in front of the functions up to a maximum. */
+/** Limits the load: throttles like the stage, and queues requests in front of the functions. */
 
 /** A token bucket of API Gateway: of a stage, or of one of its methods. */
 export interface Limits {
@@ -13,17 +13,19 @@ export interface Limits {
  * delay each other until calls to the table time out, and fail after the work instead of before.
  */
 const atOnce = 16
-/** Maximum length of the queue. With the running requests it equals the default concurrency of an AWS account. */
+/**
+ * Maximum length of the queue, which bounds the memory of a flood. It is far more than the connections of busy clients. With the running
+ * requests it equals the default concurrency of an AWS account.
+ */
 const inLine = 1000 - atOnce
-/** Maximum time in the queue, in milliseconds. */
-const patience = 5000
 
 export interface Throttle {
   /**
-   * Resolves when the request may start, with a function to call at its end; with undefined when it is refused. A method with
-   * limits of its own does not use up those of the stage.
+   * Resolves when the request may start, with a function to call at its end; with undefined when it is refused or has left. A request
+   * waits for its turn for as long as its client does: `onLeft` registers what to call when the client is gone. A method with limits of
+   * its own does not use up those of the stage.
    */
-  admit(method?: string): Promise<(() => void) | undefined>
+  admit(method?: string, onLeft?: (leave: () => void) => void): Promise<(() => void) | undefined>
 }
 
 /**
@@ -38,7 +40,7 @@ export function createThrottle(
   const takeOfStage = limits && createBucket(limits, elapsed)
   const takeOf = new Map([...methods].map(([method, own]) => [method, createBucket(own, elapsed)]))
   let working = 0
-  const waiting: { since: number; turn(admitted: (() => void) | undefined): void }[] = []
+  const waiting = new Set<(admitted: (() => void) | undefined) => void>()
 
   const begin = (): (() => void) => {
     working++
@@ -47,24 +49,25 @@ export function createThrottle(
       if (isDone) return
       isDone = true
       working--
-      next()
-    }
-  }
-  const next = (): void => {
-    for (let first = waiting.shift(); first; first = waiting.shift()) {
-      const comes = elapsed() - first.since <= patience
-      first.turn(comes ? begin() : undefined)
-      if (comes) return
+      const [first] = waiting
+      if (first === undefined) return
+      waiting.delete(first)
+      first(begin())
     }
   }
 
   return {
-    async admit(method = '') {
+    async admit(method = '', onLeft = () => {}) {
       const take = takeOf.get(method) ?? takeOfStage
       if (take && !take()) return undefined
       if (working < atOnce) return begin()
-      if (waiting.length >= inLine) return undefined
-      return new Promise((turn) => waiting.push({ since: elapsed(), turn }))
+      if (waiting.size >= inLine) return undefined
+      return new Promise((turn) => {
+        waiting.add(turn)
+        onLeft(() => {
+          if (waiting.delete(turn)) turn(undefined)
+        })
+      })
     },
   }
 }

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createThrottle } from '../../../../infra/local/gateway/throttle.ts'
 import { serve } from '../deployment.ts'
 
@@ -6,7 +9,7 @@ test('allows a burst, then the configured rate', async () => {
   let now = 0
   const { admit } = createThrottle({ rate: 10, burst: 3 }, () => now)
   const admitAll = async (count: number): Promise<boolean[]> => {
-    const all = await Promise.all(Array.from({ length: count }, admit))
+    const all = await Promise.all(Array.from({ length: count }, () => admit()))
     for (const done of all) done?.()
     return all.map((done) => done !== undefined)
   }
@@ -38,10 +41,10 @@ test('limits a method that has limits of its own apart from the others', async (
 /** A queue with 16 running requests, and the outcomes of those after them. */
 async function busyThrottle(elapsed: () => number) {
   const { admit } = createThrottle(undefined, elapsed)
-  const working = await Promise.all(Array.from({ length: 16 }, admit))
+  const working = await Promise.all(Array.from({ length: 16 }, () => admit()))
   const turns: string[] = []
-  const arrive = (name: string) =>
-    admit().then((done) => {
+  const arrive = (name: string, onLeft?: Parameters<typeof admit>[1]) =>
+    admit(undefined, onLeft).then((done) => {
       turns.push(done ? `${name} has its turn` : `${name} is refused`)
       return done
     })
@@ -61,16 +64,22 @@ test('runs 16 requests at once and the others in order', async () => {
   expect(turns).toEqual(['first has its turn', 'second has its turn'])
 })
 
-test('refuses a request that has waited for five seconds', async () => {
+test('lets a request wait for its turn for as long as its client does', async () => {
   let now = 0
   const { working, turns, arrive } = await busyThrottle(() => now)
-  const early = arrive('early')
-  now = 1
-  const late = arrive('late')
-  now = 5001
+  let leave = () => {}
+  arrive('impatient', (gone) => {
+    leave = gone
+  })
+  arrive('patient')
+  now = 3_600_000
+  leave()
+  await setImmediate()
+  expect(turns).toEqual(['impatient is refused'])
   working[0]?.()
-  await Promise.all([early, late])
-  expect(turns).toEqual(['early is refused', 'late has its turn'])
+  leave()
+  await setImmediate()
+  expect(turns).toEqual(['impatient is refused', 'patient has its turn'])
 })
 
 test('queues at most 1,000 requests', async () => {
@@ -106,29 +115,60 @@ test('the gateway throttles as the deployment configures, before any function ru
   }
 })
 
-test('the gateway does not throttle when throttling is disabled', async () => {
-  const one = { source: `export const handler = async () => ({ body: '' })`, routes: ['GET /a'], public: true }
-  const gateway = await serve({ one }, { responses, throttle: { rate: 0, burst: 0 }, unthrottled: true })
-  try {
-    expect((await fetch(`${gateway.url}/a`)).status).toBe(200)
-  } finally {
-    await gateway.close(0.05)
+test('a request is as old as its turn, and one whose client leaves the queue never runs', async () => {
+  const source = `export const handler = async ({ path, requestContext }) => {
+    globalThis.runs(path)
+    await globalThis.gate
+    return { body: String(requestContext.requestTimeEpoch) }
+  }`
+  const [full, gate, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers()]
+  const ran: string[] = []
+  const runs = (path: string) => ran.push(path) === 16 && full.resolve()
+  Object.assign(globalThis, { runs, gate: gate.promise })
+  const one = { source, routes: ['GET /{name}'], public: true }
+  const gateway = await serve({ one }, { answered: left.resolve })
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+    return gateway.close(0.05)
+  })
+  const first = Array.from({ length: 16 }, () => fetch(`${gateway.url}/first`))
+  await full.promise
+  /** Resolves when the gateway has the request. */
+  const queue = async (path: string) => {
+    const sent = request(`${gateway.url}${path}`, { headers: { Expect: '100-continue' } }).on('error', () => {})
+    sent.end()
+    await once(sent, 'continue')
+    return sent
   }
+  const impatient = await queue('/impatient')
+  const patient = once(await queue('/patient'), 'response')
+  impatient.destroy()
+  expect(await left.promise).toMatchObject({ path: '/impatient', status: 0 })
+  vi.advanceTimersByTime(60_000)
+  gate.resolve()
+  const [response] = await patient
+  expect([response.statusCode, (await response.toArray()).join('')]).toEqual([200, String(Date.now())])
+  await Promise.all(first)
+  expect([ran.length, ran.at(-1)]).toEqual([17, '/patient'])
 })
 
-test('open streams do not occupy slots', async () => {
+test('open streams do not occupy slots, even if they have sent nothing yet', async () => {
   const source = `export const handler = awslambda.streamifyResponse(async (event, stream) => {
-    awslambda.HttpResponseStream.from(stream, { statusCode: 200 }).write('begun')
+    globalThis.streams.add(stream)
+    awslambda.HttpResponseStream.from(stream, { statusCode: 200 }).write('')
     await new Promise((resolve) => stream.once('close', resolve))
+    globalThis.streams.delete(stream)
   })`
   const watch = { source, routes: ['GET /watch'], public: true, streams: true as const }
+  const streams = new Set()
+  Object.assign(globalThis, { streams })
   const gateway = await serve({ watch }, { responses })
   const abort = new AbortController()
   try {
     const ask = () => fetch(`${gateway.url}/watch`, { signal: abort.signal })
-    const streams: Response[] = []
-    while (streams.length < 150) streams.push(...(await Promise.all(Array.from({ length: 50 }, ask))))
-    expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]))
+    const answers = await Promise.all(Array.from({ length: 50 }, ask))
+    expect([new Set(answers.map(({ status }) => status)), streams.size]).toEqual([new Set([200]), 50])
   } finally {
     abort.abort()
     await gateway.close(0.05)
