@@ -35,11 +35,7 @@ export interface StackTarget {
 export function valuesOf({ stage, param = [] }: Pick<StackTarget, 'stage' | 'param'>): Record<string, string> {
   const error = stage === undefined ? undefined : stageError(stage)
   if (error) throw new UsageError(`--stage ${stage} cannot be the name of a deployment: it ${error}`)
-  try {
-    return readValues(param)
-  } catch (wrong) {
-    throw new UsageError((wrong as Error).message)
-  }
+  return readValues(param)
 }
 
 /** Returns the arguments of the deploy tool for a deployment. Throws a UsageError when they are invalid. */
