@@ -13,6 +13,8 @@ import { type DataDir, openDataDir } from './datadir.ts'
 import { startDemoCluster } from './democluster.ts'
 import { examples } from './examples.ts'
 import { bootstrapFirstKey } from './firstkey.ts'
+import { deployedWith } from './gateway/deployment.ts'
+import { variablesOf } from './gateway/environment.ts'
 import { startGateway } from './gateway/gateway.ts'
 import type { Answered } from './gateway/requestlines.ts'
 import { prefixOf } from './gateway/routes.ts'
@@ -126,12 +128,16 @@ async function serve(
   const address = stage === undefined ? { mapping: '' } : { stage }
   const issuer = `https://127.0.0.1:${reserved.port}${prefixOf(address)}${BASE_PATH}`
   const serving = await issueLoopback(authority, now())
+  const ready = Promise.withResolvers<void>()
   const gateway = await startGateway({
+    deployment: deployedWith(settings.parameters),
+    // The requests of the start itself use up no limit.
+    limitedFrom: ready.promise,
     bundlesDir: bundles.folder,
     bundled: bundles.complete,
     tls: { cert: serving.certificate, key: serving.key },
     port: reserved,
-    environment: { ...resources, ...environmentFor({ ...settings, issuer }), ...settings.console },
+    environment: { ...resources, ...environmentFor({ ...settings, issuer }), ...variablesOf(settings.parameters) },
     address,
     sharesHost: true,
     answered,
@@ -151,6 +157,7 @@ async function serve(
   const job = { requestUrl: `${idTokens.url}/github?api-version=2.0`, requestToken: idTokens.requestToken, credential }
 
   const files = await writeOutputs(dataDir.path, { url: issuer, authority: authority.certificate, accessKey, job })
+  ready.resolve()
   const commands = { url: issuer, files, shell: shellOf(process.env, process.platform) }
   return {
     url: issuer,
@@ -212,9 +219,14 @@ async function prepare(
   services: LocalServices,
   makeTable: MakeTable,
   cluster: DemoCluster,
-  { signingKeys }: Pick<Settings, 'signingKeys'>,
+  { parameters }: Pick<Settings, 'parameters'>,
 ) {
-  const variables = await makeResources({ ...services, makeTable, secretPrefix: SECRETS, signingKeys })
+  const variables = await makeResources({
+    ...services,
+    makeTable,
+    secretPrefix: SECRETS,
+    signingKeys: parameters.SigningKeys,
+  })
   const manager = kubeConfigFile({
     name: 'manager',
     server: cluster.url,

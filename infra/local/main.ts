@@ -1,8 +1,8 @@
 /**
  * `npm start`: serves the whole API on this machine. Exits with 0 on a signal or when npm is gone, with 130 or 143 on a signal before it
- * serves, and with 1 and one sentence on failure.
+ * serves, with 2 for a wrong option or setting, and with 1 and one sentence on failure.
  */
-import { type Command, runCommand } from '../command.ts'
+import { type Command, runCommand, UsageError } from '../command.ts'
 import { eventLine } from './eventline.ts'
 import { divertFunctionLog } from './functionlog.ts'
 import { type Answered, requestLine } from './gateway/requestlines.ts'
@@ -10,7 +10,7 @@ import { npmGone } from './host/npmparent.ts'
 import { inTurns, surviveFullDisk } from './host/output.ts'
 import { StartupError } from './host/startuperror.ts'
 import { type LocalServer, startLocalServer } from './localserver.ts'
-import { readSettings } from './settings.ts'
+import { deploymentSettings, readSettings } from './settings.ts'
 
 const COMMAND = {
   call: 'npm start',
@@ -32,13 +32,10 @@ const COMMAND = {
     PORT: 'port on 127.0.0.1 and ::1; 0 selects a free port (default 8443)',
     STAGE: 'serves the API below /STAGE, as API Gateway does without a custom domain (default: at the root)',
     DATA_DIR: 'folder for data and client files (default .local)',
-    SIGNING_KEYS: 'keys for tokens, as the setting signing-keys: 1-rsa signs with RS256 (default 1)',
     AWS_ENDPOINT_URL_DYNAMODB: 'as --dynamodb',
     KUBEBUILDER_ASSETS: 'folder with etcd, kube-apiserver and kube-controller-manager; makes the demo a real cluster',
-    CONSOLE_ISSUER: 'identity provider for signing in to the console; also CONSOLE_CLIENT_ID and CONSOLE_CREDENTIAL',
-    CONSOLE_SCOPES: 'scopes that the console asks it for (default "openid email profile")',
-    CONSOLE_ORIGINS: 'further origins of it, separated by commas',
   },
+  settings: deploymentSettings,
 } as const satisfies Command
 
 interface Options {
@@ -48,7 +45,7 @@ interface Options {
   dynamodb?: string | undefined
 }
 
-async function serve(options: Options): Promise<void> {
+async function serve(options: Options, given: Readonly<Record<string, string>>): Promise<void> {
   const signalled = Promise.withResolvers<void>()
   // Ends a start.
   const ending = new AbortController()
@@ -70,7 +67,7 @@ async function serve(options: Options): Promise<void> {
   let show: (answered: Answered) => void = () => {}
   let tell: (detail: string) => void = () => {}
   const log = divertFunctionLog(process.stdout, options.log)
-  const settings = readSettings(options, process.env, process.cwd())
+  const settings = readSettings(options, given, process.env, process.cwd())
   let server: LocalServer
   try {
     const screen = {
@@ -93,10 +90,10 @@ async function serve(options: Options): Promise<void> {
   await server.close()
 }
 
-await runCommand(COMMAND, (options) => serve(options).catch(fail))
+await runCommand(COMMAND, (options, _, given) => serve(options, given).catch(fail))
 process.exit()
 
 function fail(error: unknown): never {
-  if (error instanceof StartupError) throw error
+  if (error instanceof StartupError || error instanceof UsageError) throw error
   throw new StartupError(`The local server failed: ${error instanceof Error ? error.message : error}`, error)
 }

@@ -1,9 +1,8 @@
-/** Reads the settings of the local server from the environment. */
+/** Reads the settings of the local server from options and from the environment. */
 import { resolve } from 'node:path'
-import { readConfig } from '../../lib/server/process/config.ts'
-import { formOf } from '../settings/setting.ts'
-import { settings } from '../settings/table.ts'
-import { accepts, stageError } from '../settings/values.ts'
+import { variableOf } from '../settings/setting.ts'
+import { type ParameterValues, readValues, stageError } from '../settings/values.ts'
+import { functionSettings } from './gateway/environment.ts'
 import { StartupError } from './host/startuperror.ts'
 
 export interface Settings {
@@ -19,25 +18,38 @@ export interface Settings {
   dynamodb?: string
   /** Folder with etcd, kube-apiserver and kube-controller-manager; makes the demo a real cluster. */
   kubebuilderAssets?: string
-  /** The setting `signing-keys` of a deployment. */
-  signingKeys?: string
-  /** Variables with which people sign in to the console with an identity provider. */
-  console?: Readonly<Record<string, string>>
+  /** The settings of a deployment that are given. */
+  parameters: ParameterValues
 }
 
 const DEFAULT_PORT = 8443
 
-/** The variables of the function that serves the console. */
-const CONSOLE = ['ISSUER', 'CLIENT_ID', 'CREDENTIAL', 'SCOPES', 'ORIGINS'].map((name) => `CONSOLE_${name}`)
+/** The settings of a deployment that have an effect here, with the environment variable of each. The demo is in a namespace with the default prefix. */
+export const deploymentSettings: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    'throttle-rate',
+    'throttle-burst',
+    'exchange-throttle-rate',
+    'exchange-throttle-burst',
+    'signing-keys',
+    ...functionSettings.map(([name]) => name).filter((name) => name !== 'project-namespace-prefix'),
+  ].map((name) => [name, variableOf(name)]),
+)
 
-/** Reads the options and the variables that main.ts lists. Throws a StartupError. */
+type Texts = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads the options and the variables that main.ts lists. `given` are the settings of a deployment among the options. Throws a UsageError
+ * for these, as the deployment does, and a StartupError for others.
+ */
 export function readSettings(
   { memory, dynamodb }: { memory: boolean; dynamodb?: string | undefined },
-  environment: Readonly<Record<string, string | undefined>>,
+  given: Texts,
+  environment: Texts,
   cwd: string,
   platform = process.platform,
 ): Settings {
-  const { PORT, STAGE, DATA_DIR, SIGNING_KEYS, KUBEBUILDER_ASSETS: assets } = environment
+  const { PORT, STAGE, DATA_DIR, KUBEBUILDER_ASSETS: assets } = environment
   if (assets && platform === 'win32')
     throw new StartupError('KUBEBUILDER_ASSETS makes the demo a real cluster on Linux and macOS only: unset it.')
   const endpoint = dynamodb ?? environment.AWS_ENDPOINT_URL_DYNAMODB
@@ -46,24 +58,19 @@ export function readSettings(
     ...(STAGE && { stage: stageOf(STAGE) }),
     dataDir: resolve(cwd, DATA_DIR || '.local'),
     memory,
-    ...(SIGNING_KEYS && { signingKeys: signingKeysOf(SIGNING_KEYS) }),
     ...(endpoint && { dynamodb: endpointOf(endpoint) }),
     ...(assets && { kubebuilderAssets: resolve(cwd, assets) }),
-    ...consoleOf(environment),
+    parameters: parametersOf(given, environment),
   }
 }
 
-function consoleOf(environment: Readonly<Record<string, string | undefined>>): Pick<Settings, 'console'> {
-  const given = CONSOLE.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : []))
-  if (given.length === 0) return {}
-  const variables = Object.fromEntries(given)
-  try {
-    // Reading it checks that nothing is missing.
-    void readConfig(variables).consoleSignIn
-  } catch (error) {
-    throw new StartupError(`The ${(error as Error).message}.`)
-  }
-  return { console: variables }
+/** An empty variable counts as absent. */
+function parametersOf(given: Texts, environment: Texts): ParameterValues {
+  const values = Object.entries(deploymentSettings).flatMap(([name, variable]) => {
+    const value = given[name] ?? (environment[variable] || undefined)
+    return value === undefined ? [] : [`${name}=${value}`]
+  })
+  return readValues(values)
 }
 
 function portOf(text: string | undefined): number {
@@ -77,12 +84,6 @@ function stageOf(text: string): string {
   const error = stageError(text)
   if (error) throw new StartupError(`STAGE ${error}.`)
   return text
-}
-
-function signingKeysOf(text: string): string {
-  const setting = settings.get('signing-keys')
-  if (setting && accepts(setting, text)) return text
-  throw new StartupError(`SIGNING_KEYS must be ${setting && formOf(setting)}.`)
 }
 
 function endpointOf(text: string): string {

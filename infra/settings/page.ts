@@ -9,6 +9,7 @@ const INTRODUCTION = `# Settings
 This page is for administrators who choose the settings of a deployment. Pass each as \`--param NAME=VALUE\` to \`npm run deploy\`, which checks
 names and values before it deploys anything, or as the parameter of the template that the table has below the name. Pass every setting on each
 deploy: omitted ones return to their defaults, \`signing-keys\` and the limits included. [Deploying](deploying.md) describes both ways.
+\`npm start\` takes those that have an effect on [the local server](tour.md#the-local-server), and has no limits of requests by default.
 `
 
 /** Returns the page. */

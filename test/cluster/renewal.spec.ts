@@ -73,7 +73,7 @@ async function startWest(): Promise<void> {
 }
 
 beforeAll(async () => {
-  server = await startServer({}, { unthrottled: true })
+  server = await startServer()
   folder = await mkdtemp(join(tmpdir(), 'keyplane-renewal-'))
   await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)
   plugin = dirname(await installCommandLine(folder))

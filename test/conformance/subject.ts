@@ -19,7 +19,7 @@ export interface StartedSubject {
 }
 
 export async function startSubject({ collectsGarbage }: { collectsGarbage: boolean }): Promise<StartedSubject> {
-  const server = await startServer({}, { unscheduled: true, unthrottled: true })
+  const server = await startServer({}, { unscheduled: true })
   const { base, certificateAuthority, adminKey } = server
   const subject = { base, certificateAuthority, tokens: { '': adminKey }, additions }
   return { server, subject: collectsGarbage ? { ...subject, settle: collecting() } : subject }

@@ -69,10 +69,13 @@ const command = {
     yes: { type: 'boolean', help: 'do not ask' },
   },
   variables: { PORT: 'where' },
+  settings: { 'max-age': 'MAX_AGE' },
 } as const
 
-test('help lists options and variables', () =>
-  expect(helpOf(command)).toBe(`usage: npm run it -- --stage STAGE [--param NAME=VALUE]... [--rounds N] [--yes]
+test('help lists options, settings and variables', () =>
+  expect(
+    helpOf(command),
+  ).toBe(`usage: npm run it -- --stage STAGE [--param NAME=VALUE]... [--rounds N] [--yes] [--SETTING VALUE]...
 
 Does it.
 
@@ -83,12 +86,21 @@ options
   --yes               do not ask
   --help              print this help
 
+settings of a deployment (docs/settings.md)
+  --max-age VALUE, or MAX_AGE=VALUE
+
 environment
   PORT                where
 `))
 
 test('omitted options have their defaults', () =>
   expect(readCall(command, ['--stage', 'a']).values).toEqual({ stage: 'a', param: [], rounds: '3', yes: false }))
+
+test('settings are read apart from the options', () =>
+  expect(readCall(command, ['--max-age', '5', '--stage', 'a'])).toMatchObject({
+    values: { stage: 'a' },
+    settings: { 'max-age': '5' },
+  }))
 
 test('refuses a call without a required option', () =>
   expect(() => readCall(command, ['--yes'])).toThrow(new UsageError('--stage is missing')))

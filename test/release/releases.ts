@@ -69,7 +69,7 @@ export async function startReleases(settings: Record<string, string> = {}): Prom
     return undefined
   })
   for (const name of await functionNames(join(import.meta.dirname, '../..'))) await writeRelay(folder, name)
-  const server = await startServer(settings, { unscheduled: true, bundles: folder, unthrottled: true })
+  const server = await startServer(settings, { unscheduled: true, bundles: folder })
   hosts.set('old', await startHost(previous))
   hosts.set('new', await startHost(packaged.bundles))
   return {

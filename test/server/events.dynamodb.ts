@@ -37,7 +37,7 @@ beforeAll(async () => {
   bus = await startBadBus()
   restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: network.endpoint })
   // The stream's functions run when the test says so.
-  server = await startServer({ AWS_ENDPOINT_URL_EVENTBRIDGE: bus.endpoint }, { unscheduled: true, unthrottled: true })
+  server = await startServer({ AWS_ENDPOINT_URL_EVENTBRIDGE: bus.endpoint }, { unscheduled: true })
   bus.target = server.environment.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? ''
   // From here on, the clock moves. Anyone who has a reference to it keeps the old one.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now(), shouldAdvanceTime: true })

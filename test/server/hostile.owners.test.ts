@@ -9,7 +9,7 @@ let server: TestServer
 let alice: string
 let bob: string
 beforeAll(async () => {
-  server = await startServer({}, { streamSeconds: 0.1, unthrottled: true })
+  server = await startServer({}, { streamSeconds: 0.1 })
   alice = (await server.make(keys, accessKey('alice', { user: 'alice' }))).spec.key
   bob = (await server.make(keys, accessKey('bob', { user: 'bob' }))).spec.key
 })

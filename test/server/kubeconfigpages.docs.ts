@@ -35,7 +35,7 @@ let folder: string
 let home: string
 let key: { name: string; value: string }
 beforeAll(async () => {
-  server = await startServer({}, { unthrottled: true })
+  server = await startServer()
   cluster = await startDemoCluster(server)
   folder = await mkdtemp(join(tmpdir(), 'keyplane-kubeconfigs-'))
   await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)

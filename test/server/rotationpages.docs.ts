@@ -40,7 +40,7 @@ let gitlab: Awaited<ReturnType<typeof listeningOverTls>>
 /** What the stub of GitLab stored, and what it answers. */
 const variables: { KEYPLANE_KEY?: string } = {}
 beforeAll(async () => {
-  ;[server, aws] = await Promise.all([startServer({}, { unscheduled: true, unthrottled: true }), startAws()])
+  ;[server, aws] = await Promise.all([startServer({}, { unscheduled: true }), startAws()])
   secrets = new SecretsManagerClient({ region, credentials, endpoint: aws.url })
   folder = await mkdtemp(join(tmpdir(), 'keyplane-jobs-'))
   await installCommandLine(folder)

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deployed } from '../../infra/local/gateway/deployment.ts'
+import { deployedWith } from '../../infra/local/gateway/deployment.ts'
 import { throttling } from '../smoke/checks/answers.ts'
 import { type Aws, servicesOf } from '../smoke/checks/services.ts'
 import { checks } from '../smoke/checks.ts'
@@ -62,8 +62,7 @@ test('the checks leave no key behind', async () => {
 })
 
 test(throttling.name, async () => {
-  const api = { ...deployed.api, throttle: { rate: 1, burst: 10 } }
-  const slow = await startServer({}, { deployment: { ...deployed, api } })
+  const slow = await startServer({}, { deployment: deployedWith({ ThrottleRate: '1', ThrottleBurst: '10' }) })
   try {
     await throttling.run(createClient({ url: slow.base, key: slow.adminKey, ca: slow.certificateAuthority }))
   } finally {

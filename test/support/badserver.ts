@@ -20,7 +20,7 @@ export function useBadNetwork(
     const dynamodb = started.adopt(await startDynamoDB(), (one) => one.stop())
     const network = started.adopt(await startBadNetwork(dynamodb.endpoint, random), (one) => one.stop())
     started.defer(applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: network.endpoint }))
-    const server = await startServer(settings, { unthrottled: true, unscheduled: true })
+    const server = await startServer(settings, { unscheduled: true })
     started.adopt(server, (one) => one.stop())
     parts = { server, network, dynamodb }
   })

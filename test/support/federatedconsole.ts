@@ -7,7 +7,7 @@ import { oidcClientId, startOidcProvider } from './oidcprovider.ts'
 import { startServer } from './server.ts'
 
 export async function start(): Promise<FederatedConsole> {
-  const server = await startServer({}, { unthrottled: true, unscheduled: true })
+  const server = await startServer({}, { unscheduled: true })
   const address = `${server.root}/console/`
   const idp = await startOidcProvider({ redirectURIs: [address] })
   const { issuer } = idp

@@ -47,9 +47,7 @@ export interface TestServer extends TestDeployment {
 export interface ServerOptions {
   /** The interval of the garbage collector. */
   streamSeconds?: number
-  /** Disables throttling. */
-  unthrottled?: boolean
-  /** Replaces that of the table of functions. */
+  /** Replaces that of the table of functions, which has no limits of requests. */
   deployment?: Deployment
   /** Replaces the folder of the packaged bundles. */
   bundles?: string
@@ -89,7 +87,6 @@ export async function startHost(
   environment: Record<string, string> = {},
   {
     streamSeconds = 1,
-    unthrottled = false,
     deployment: served,
     bundles,
     address = { stage },
@@ -117,7 +114,6 @@ export async function startHost(
     port: reserved,
     environment: deployment.environment,
     streamSeconds,
-    unthrottled,
     unscheduled,
     address,
   })

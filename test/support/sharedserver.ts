@@ -74,7 +74,7 @@ async function borrowServer(settings: Record<string, string>): Promise<TestServe
 async function start(settings: Record<string, string>): Promise<Shared> {
   const before = { ...process.env }
   const { write } = process.stdout
-  const host = await startHost(settings, { unthrottled: true, unscheduled: true })
+  const host = await startHost(settings, { unscheduled: true })
   const changed = Object.entries(process.env).filter(([name, value]) => before[name] !== value)
   const environment = Object.fromEntries(changed) as Record<string, string>
   process.stdout.write = write

@@ -1,6 +1,7 @@
 /** What the gateway serves: functions, routes, responses, limits, schedules and streams, from the table of functions. */
 import { type DeployedFunction, functions } from '../../functions.ts'
 import { parameters } from '../../settings/parameters.ts'
+import type { ParameterValues } from '../../settings/values.ts'
 import { binaryMediaTypes, minimumCompressionSize, timeoutOf } from '../../stack/api.ts'
 import { secondsOf, windowOf } from '../../stack/events.ts'
 import type { Value } from '../../stack/intrinsics.ts'
@@ -102,17 +103,30 @@ const describe = ({ id, name, path, seconds, megabytes }: DeployedFunction): Fun
   memoryMegabytes: megabytes,
 })
 
-/** Returns a number of the stack, or the default of a parameter. */
-const numberOf = (value: Value) =>
-  Number((value as { Ref?: string }).Ref === undefined ? value : parameters[(value as { Ref: string }).Ref]?.Default)
-const limitsOf = ({ rate, burst }: { rate: Value; burst: Value }): Limits => ({
-  rate: numberOf(rate),
-  burst: numberOf(burst),
-})
+/** Returns the name of the parameter that has the value, or undefined for a number of the stack. */
+const parameterIn = (value: Value): string | undefined => (value as { Ref?: string }).Ref
 
-/** A deployment with the default settings. */
-export const deployed: Deployment = deploymentOf(functions, {
-  responses,
-  throttle: limitsOf(limitsOfAll),
-  methodThrottles: new Map(throttles.map(({ method, path, ...own }) => [`${method} ${path}`, limitsOf(own)])),
-})
+/**
+ * Returns the deployment with the limits of requests that these parameters set. ThrottleRate or ThrottleBurst sets all limits of a deployed
+ * stage, whose others have their defaults. Another parameter sets only its own.
+ */
+export function deployedWith(given: ParameterValues): Deployment {
+  type StageLimits = Pick<(typeof throttles)[number], 'rate' | 'burst'>
+  const isGiven = ({ rate, burst }: StageLimits) =>
+    [rate, burst].some((value) => given[parameterIn(value) ?? ''] !== undefined)
+  const numberOf = (value: Value) => {
+    const name = parameterIn(value)
+    return Number(name === undefined ? value : (given[name] ?? parameters[name]?.Default))
+  }
+  const limitsOf = ({ rate, burst }: StageLimits): Limits => ({ rate: numberOf(rate), burst: numberOf(burst) })
+  const isStage = isGiven(limitsOfAll)
+  const ofMethods = throttles.filter((one) => isStage || isGiven(one))
+  return deploymentOf(functions, {
+    responses,
+    ...(isStage && { throttle: limitsOf(limitsOfAll) }),
+    methodThrottles: new Map(ofMethods.map((one) => [`${one.method} ${one.path}`, limitsOf(one)])),
+  })
+}
+
+/** A deployment with the default settings, without limits of requests. */
+export const deployed: Deployment = deployedWith({})

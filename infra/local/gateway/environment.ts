@@ -1,9 +1,15 @@
 /** Sets the environment of the functions, which share one process here. */
 import { BASE_PATH } from '../../../lib/kubeconfig/deployment.ts'
-import { variableOf } from '../../settings/setting.ts'
+import { parameterOf, variableOf } from '../../settings/setting.ts'
 import { groups } from '../../settings/table.ts'
+import type { ParameterValues } from '../../settings/values.ts'
 
 type Variables = Readonly<Record<string, string>>
+
+/** The settings that functions read, by name. */
+export const functionSettings = groups
+  .filter(({ functions }) => functions !== undefined)
+  .flatMap(({ settings }) => Object.entries(settings))
 
 /** The variables of a deployment with the default settings, besides those that name its address and its resources. */
 export const defaultEnvironment: Variables = {
@@ -11,13 +17,17 @@ export const defaultEnvironment: Variables = {
   BASE_PATH,
   RELEASE: 'local',
   EVENT_BUS: 'default',
-  ...Object.fromEntries(
-    groups
-      .filter(({ functions }) => functions !== undefined)
-      .flatMap(({ settings }) => Object.entries(settings))
-      .map(([name, setting]) => [variableOf(name), String(setting.default ?? '')]),
-  ),
+  ...Object.fromEntries(functionSettings.map(([name, setting]) => [variableOf(name), String(setting.default ?? '')])),
 }
+
+/** Returns the variables of functions that these parameters set. */
+export const variablesOf = (parameters: ParameterValues): Variables =>
+  Object.fromEntries(
+    functionSettings.flatMap(([name]) => {
+      const value = parameters[parameterOf(name)]
+      return value === undefined ? [] : [[variableOf(name), value]]
+    }),
+  )
 
 /** Sets the variables in this process and returns a function that restores the previous values. */
 export function applyEnvironment(variables: Variables): () => void {

@@ -15,7 +15,7 @@ import { startTimers } from './schedule.ts'
 import { answerUnreadable, refusePlainHttp } from './unreadable.ts'
 
 export interface GatewayOptions {
-  /** By default that of the table of functions. */
+  /** By default that of the table of functions, without limits of requests. */
   deployment?: Deployment | undefined
   /** Folder in which the handler `functions/X.handler` is the file `functions/X.mjs`. */
   bundlesDir: string
@@ -38,12 +38,12 @@ export interface GatewayOptions {
    * rate.
    */
   streamSeconds?: number
+  /** Resolves when the limits of requests begin to apply; by default at once. */
+  limitedFrom?: Promise<void>
   /** Runs no functions on schedules or for streams. */
   unscheduled?: boolean
   /** Set if other servers have the same host, on other ports: responses then omit Strict-Transport-Security, which binds all ports. */
   sharesHost?: boolean
-  /** Disables the throttling of the stage, for measurements of this machine. */
-  unthrottled?: boolean
   /** Called for failures that the client does not see. */
   report?: (message: string, cause: unknown) => void
   /** Called for every request when its response starts. */
@@ -65,7 +65,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { report = warn, address = { mapping: '' } } = options
   const deployment = deployedAs(options.deployment ?? deployed, {
     address,
-    unthrottled: options.unthrottled === true,
     sharesHost: options.sharesHost === true,
   })
   const restoreEnvironment = applyEnvironment({ ...defaultEnvironment, ...options.environment })
@@ -74,6 +73,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     address,
     report,
     answered: options.answered,
+    limitedFrom: options.limitedFrom,
   })
   const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
   answerUnreadable(server)
@@ -134,12 +134,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 /** Returns the deployment as these options serve it. */
 function deployedAs(
-  { api: { throttle, methodThrottles, ...api }, ...deployment }: Deployment,
-  { address, unthrottled, sharesHost }: { address: Address; unthrottled: boolean; sharesHost: boolean },
+  { api, ...deployment }: Deployment,
+  { address, sharesHost }: { address: Address; sharesHost: boolean },
 ): Deployment {
   const { stage = api.stage } = 'stage' in address ? address : {}
-  const limited = unthrottled ? { methodThrottles: new Map() } : { methodThrottles, ...(throttle && { throttle }) }
-  return { ...deployment, api: { ...api, stage, sharesHost, ...limited } }
+  return { ...deployment, api: { ...api, stage, sharesHost } }
 }
 
 const warn = (message: string, cause: unknown) =>

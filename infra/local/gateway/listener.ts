@@ -32,15 +32,21 @@ export interface ListenerOptions {
   report(message: string, cause: unknown): void
   /** Called for every request when its response starts. */
   answered?: ((answered: Answered) => void) | undefined
+  /** Resolves when the limits of the deployment begin to apply; by default at once. */
+  limitedFrom?: Promise<void> | undefined
 }
 
 export function createListener(
   { api, responses, routes }: Deployment,
   lambda: Lambda,
-  { address = { mapping: '' }, report, answered = () => {} }: ListenerOptions,
+  { address = { mapping: '' }, report, answered = () => {}, limitedFrom }: ListenerOptions,
 ): Listener {
   const find = createRouter(routes)
-  const throttle = createThrottle(api.throttle, () => performance.now(), api.methodThrottles)
+  const throttled = () => createThrottle(api.throttle, () => performance.now(), api.methodThrottles)
+  let throttle = limitedFrom ? createThrottle(undefined, () => performance.now()) : throttled()
+  limitedFrom?.then(() => {
+    throttle = throttled()
+  })
   const running = new Set<Promise<void>>()
   const streams = new Set<() => void>()
 

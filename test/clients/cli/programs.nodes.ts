@@ -9,7 +9,7 @@ import { type CommandLine, createCommandLine, nodes, says } from './commandline.
 let server: TestServer
 let cli: CommandLine
 beforeAll(async () => {
-  server = await startServer({}, { unthrottled: true })
+  server = await startServer()
 })
 afterAll(() => server?.stop())
 beforeEach(async () => {

@@ -257,14 +257,24 @@ describe('npm start', () => {
     expect(written.filter((content) => content.includes(scopedKey))).toEqual([])
   })
 
-  test('stores nothing with --memory, and opens no port to other users of the machine', async () => {
+  test('stores nothing with --memory, opens no port to other users of the machine, and has the settings that it is given', async () => {
     const DATA_DIR = join(await newFolder(), 'data')
-    const server = start({ DATA_DIR }, '--memory')
+    const server = start(
+      { DATA_DIR, THROTTLE_BURST: '1', MAX_KEY_TTL_SECONDS: '3600' },
+      '--memory',
+      '--throttle-rate',
+      '1',
+    )
     await server.ready
     const [, ca = ''] = /--ca (\S+)\/ca\.crt/.exec(server.output.stdout) ?? []
     const client = await clientOf(ca, server.output.stdout)
-    expect((await client.get('/ownedaccesskeys')).status).toBe(200)
+    expect(await client.get('/ownedaccesskeys')).toMatchObject({
+      status: 200,
+      body: { items: { 0: { status: { expirationTimestamp: expect.any(String) } } } },
+    })
     expect((await client.send('GET', new URL('../console/', client.url).href)).status).toBe(200)
+    const all = await Promise.all(Array.from({ length: 50 }, () => client.get('/ownedaccesskeys')))
+    expect(all.map(({ status }) => status)).toContain(429)
     if (process.platform === 'linux') {
       // The gateway listens on one port of 127.0.0.1 and ::1.
       const ports = [...new Set(await listenersOf(server.child.pid ?? 0))]
@@ -319,6 +329,19 @@ test('npm start ends at once and quietly with 130 when it is interrupted before 
   server.child.kill('SIGINT')
   expect([await server.ended, server.output]).toEqual([130, { stdout: '', stderr: '' }])
   await stop()
+})
+
+test('npm start refuses a setting as npm run deploy does', async () => {
+  const server = start({}, '--throttle-rate', '0')
+  expect([await server.ended, server.output]).toEqual([
+    2,
+    {
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^the setting throttle-rate must be an integer from 1 to 10000\nusage: npm start .*\n$/,
+      ),
+    },
+  ])
 })
 
 // The tests of its parts have the other sentences.

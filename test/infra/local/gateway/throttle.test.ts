@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { deployedWith } from '../../../../infra/local/gateway/deployment.ts'
 import { createThrottle } from '../../../../infra/local/gateway/throttle.ts'
 import { serve } from '../deployment.ts'
 
@@ -36,6 +37,33 @@ test('limits a method that has limits of its own apart from the others', async (
     false,
   ])
   expect([await isAdmitted('GET /a'), await isAdmitted()]).toEqual([true, false])
+})
+
+test.each([
+  { what: 'no limits', given: { MaxKeyTtlSeconds: '60' }, limits: [] },
+  {
+    what: 'all limits of a stage',
+    given: { ThrottleRate: '7' },
+    limits: ['stage 7 1000', 'review 7 1000', 'exchange 50 100', 'leak 5 20', 'console 50 200'],
+  },
+  {
+    what: 'all limits of a stage',
+    given: { ThrottleBurst: '9', ExchangeThrottleBurst: '8' },
+    limits: ['stage 500 9', 'review 500 9', 'exchange 50 8', 'leak 5 20', 'console 50 200'],
+  },
+  { what: 'those of exchanges alone', given: { ExchangeThrottleRate: '3' }, limits: ['exchange 3 100'] },
+])('the parameters $given set $what', ({ given, limits }) => {
+  const { throttle, methodThrottles } = deployedWith(given).api
+  const base = '/kubernetes/management'
+  const shown = {
+    stage: throttle,
+    review: methodThrottles.get(`POST ${base}/apis/authentication.k8s.io/v1/tokenreviews`),
+    exchange: methodThrottles.get(`POST ${base}/oauth2/token`),
+    leak: methodThrottles.get(`POST ${base}/leaks`),
+    console: methodThrottles.get('GET /console'),
+  }
+  const set = Object.entries(shown).flatMap(([name, one]) => (one ? [`${name} ${one.rate} ${one.burst}`] : []))
+  expect(set).toEqual(limits)
 })
 
 /** A queue with 16 running requests, and the outcomes of those after them. */
@@ -110,6 +138,21 @@ test('the gateway throttles as the deployment configures, before any function ru
     const refused = await ask()
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
     expect(await refused.json()).toEqual({ reason: 'TooManyRequests' })
+  } finally {
+    await gateway.close(0.05)
+  }
+})
+
+test('limits do not count the requests before they apply', async () => {
+  const one = { source: `export const handler = async () => ({ body: '' })`, routes: ['GET /a'], public: true }
+  const begin = Promise.withResolvers<void>()
+  const gateway = await serve({ one }, { throttle: { rate: 0, burst: 1 }, limitedFrom: begin.promise })
+  try {
+    const ask = async () => (await fetch(`${gateway.url}/a`)).status
+    expect([await ask(), await ask()]).toEqual([200, 200])
+    begin.resolve()
+    await begin.promise
+    expect([await ask(), await ask()]).toEqual([200, 429])
   } finally {
     await gateway.close(0.05)
   }
