@@ -8,6 +8,7 @@ import { historyItem } from '../../../lib/authentication/history/items.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { publishEvents, useServer } from '../../support/sharedserver.ts'
 import { says, useCommandLine } from './commandline.ts'
+import { givenClock } from './credentials/testio.ts'
 import cases from './vectors/keys.cases.json' with { type: 'json' }
 
 const KEYS = '/apis/management.platform/v1/ownedaccesskeys'
@@ -21,7 +22,8 @@ const create = (...args: string[]) => cli.run(['keys', 'create', ...args])
 
 test('a key is created, listed, shown, disabled, enabled and deleted', async () => {
   const name = 'ci-one'
-  const run = (...args: string[]) => cli.run(['keys', ...args])
+  const clock = givenClock()
+  const run = (...args: string[]) => cli.run(['keys', ...args], { clock })
   const created = await run('create', name, '--user', 'alice', '--project', 'shop', '--ttl', '30d')
   expect(created).toEqual({ code: 0, stdout: expect.stringMatching(VALUE), stderr: expect.any(String) })
   expect(created.stderr).toMatch(
@@ -48,6 +50,7 @@ test('a key is created, listed, shown, disabled, enabled and deleted', async () 
 })
 
 test('the history of a key is a time line and its family, without unprintable characters', async () => {
+  const clock = givenClock()
   await publishEvents()
   const maker = await server.makeKey({ user: 'alice' })
   const key = await server.makeKey({}, { name: 'ci-history' }, maker.token)
@@ -56,7 +59,9 @@ test('the history of a key is a time line and its family, without unprintable ch
   const detail = { actor: { user: 'e\u001b[2Jve' }, fields: ['spec.ttl'], ip: '192.0.2.1' }
   const item = historyItem(key.uid, { kind: 'changed', at: Math.floor(Date.now() / 1000) + 1, detail }, '')
   await server.parts.storage.writeCompanion(item, unhurried)
-  const lines = (await cli.ok(['history', key.name])).split('\n').map((line) => line.replaceAll(/ {2,}/g, '|'))
+  const lines = (await cli.ok(['history', key.name], { clock }))
+    .split('\n')
+    .map((line) => line.replaceAll(/ {2,}/g, '|'))
   expect(lines).toEqual([
     'WHEN|WHAT|BY|DETAILS',
     String.raw`just now|lifetime changed|e\u{1b}[2Jve|from 192.0.2.1`,
@@ -277,13 +282,14 @@ describe('keys list', () => {
   })
 
   test('shows a rotation and an unlimited key in words', async () => {
+    const clock = givenClock()
     await server.make(KEYS, { metadata: { name: 'rotating' }, spec: { user: 'dave' } })
     await server.make(`${KEYS}/rotating/rotate`, {})
     const listed = await cli.ok(['keys', 'list', '--owner', 'dave'])
     expect(listed).toMatch(
       /^rotating +dave +everything its owner and groups may +never +never +active, new value not used yet$/m,
     )
-    expect(await cli.ok(['keys', 'show', 'rotating'])).toMatch(
+    expect(await cli.ok(['keys', 'show', 'rotating'], { clock })).toMatch(
       /^Created {8}just now \(.*\)$[\s\S]*^Pending value {2}…\w{6}, never used$/m,
     )
   })
