@@ -33,8 +33,9 @@ function without(lines: readonly string[], others: readonly string[]): string[] 
   })
 }
 
-/** Words that need no quotes in YAML, whatever version reads them. */
-const PLAIN = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[a-z][-a-z0-9./]*$/i
+/** Words that need no quotes in YAML, whatever version reads them, except those that some version reads as another value. */
+const PLAIN = /^[a-z][-a-z0-9./]*$/i
+const VALUE = /^(?:true|false|null|yes|no|on|off|y|n)$/i
 
 /** Returns the value in YAML's flow style, in one line. JSON is YAML, so other texts are written as JSON. */
 function flow(value: unknown): string {
@@ -43,5 +44,5 @@ function flow(value: unknown): string {
     const members = Object.entries(value).filter(([, one]) => one !== undefined)
     return `{${members.map(([name, one]) => `${flow(name)}: ${flow(one)}`).join(', ')}}`
   }
-  return typeof value === 'string' && PLAIN.test(value) ? value : JSON.stringify(value)
+  return typeof value === 'string' && PLAIN.test(value) && !VALUE.test(value) ? value : JSON.stringify(value)
 }

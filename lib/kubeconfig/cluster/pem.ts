@@ -4,7 +4,7 @@ import { hasSoundCertificateKey, isSoundPrivateKey, type PrivateFormat } from '.
 
 const BLOCK = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g
 /** Encrypted keys have other names, or headers with a colon. */
-const PRIVATE_KEY = /-----BEGIN (|RSA |EC )PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END \1PRIVATE KEY-----/
+const PRIVATE_KEY = /-----BEGIN (|RSA |EC )PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END (|RSA |EC )PRIVATE KEY-----/g
 const FORMATS: Readonly<Record<string, PrivateFormat>> = { '': 'pkcs8', 'RSA ': 'pkcs1', 'EC ': 'sec1' }
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
@@ -33,7 +33,8 @@ export const toPem = (chain: readonly X509Certificate[]): string => chain.map((o
 
 /** Returns the first unencrypted private key of a PEM text, or undefined when there is none or it has another size. */
 export function parsePrivateKey(pem: string): KeyObject | undefined {
-  const [, name = '', text = ''] = PRIVATE_KEY.exec(pem) ?? []
+  const blocks = pem.matchAll(PRIVATE_KEY)
+  const [, name = '', text = ''] = blocks.find(([, begun, , ended]) => begun === ended) ?? []
   const key = Buffer.from(text, 'base64')
   const type = FORMATS[name] ?? 'pkcs8'
   if (!isSoundPrivateKey(key, type)) return undefined

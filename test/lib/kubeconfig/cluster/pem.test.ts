@@ -13,6 +13,11 @@ describe('parsePrivateKey', () => {
     ['PKCS#8 with RSA', rsa, pem(rsa, 'pkcs8')],
     ['PKCS#1', rsa, pem(rsa, 'pkcs1')],
     ['SEC1, after its parameters', ec, parameters + pem(ec, 'sec1')],
+    [
+      'PKCS#8, after a block that ends as another',
+      ec,
+      pem(rsa, 'pkcs1').replace('END RSA ', 'END ') + pem(ec, 'pkcs8'),
+    ],
     ['Windows line breaks', ec, pem(ec, 'pkcs8').replaceAll('\n', '\r\n')],
   ])('reads %s', (_, key, text) => expect(parsePrivateKey(text)?.equals(key)).toBe(true))
 
