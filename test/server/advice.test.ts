@@ -14,7 +14,7 @@ import type { MadeKey } from '../support/server.ts'
 import { useServer } from '../support/sharedserver.ts'
 
 const server = useServer()
-beforeAll(() => makeObjects(server), 120_000)
+beforeAll(() => makeObjects(server))
 
 const until = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '')
 const scopes = anyScope.filter((scope) => validateScope(scope).length === 0)
@@ -26,8 +26,14 @@ const some = fc.uniqueArray(fc.constantFrom(...askedRequests), { minLength: 1, m
 const makeKey = (spec: object): Promise<MadeKey> => server.makeKey({ ttl: 3600, ...spec })
 const send = ({ token }: MadeKey, { method, path, body, type }: AskedRequest): Promise<Answer> =>
   server.call(path, { method, token, body, ...(type && { headers: { 'content-type': type } }) })
-const statusesOf = (key: MadeKey, asked: readonly AskedRequest[]) =>
-  Promise.all(asked.map(async (one) => (await send(key, one)).status))
+/** Sends requests one after the other. Of many at once, each would wait for the others, and what it records would be late. */
+async function sendAll(key: MadeKey, asked: readonly AskedRequest[]): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (const one of asked) answers.push(await send(key, one))
+  return answers
+}
+const statusesOf = async (key: MadeKey, asked: readonly AskedRequest[]) =>
+  (await sendAll(key, asked)).map(({ status }) => status)
 const isRefused = ({ status, json }: Answer) => status === 403 && json?.message?.includes('spec.scope does not allow')
 /** A trial sees what the path of a request says, and not what it needs besides: to read a key, or a key that carries the scope. */
 const NEEDS_MORE = /accesskey(revocations|lookups)|ownedaccesskeys\/\w+(\/|\?dryRun)|directclusterendpointtokens/
@@ -52,7 +58,7 @@ test('what a key did has the same answers with the scope that is advised unless 
     advised++
     const trial = { op: 'add', path: '/spec/scopeTrial', value: { scope: advice.scope, until } }
     expect((await patch(key, [trial])).json).not.toHaveProperty('message')
-    const during = await Promise.all(did.map((one) => send(key, one)))
+    const during = await sendAll(key, did)
     expect(during.map(({ status }) => status)).toEqual(before)
     const isDoubted = advice.unknowns.some(({ message }: { message: string }) =>
       /^The key (reads|made tokens)/.test(message),

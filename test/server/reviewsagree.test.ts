@@ -16,7 +16,7 @@ import type { MadeKey } from '../support/server.ts'
 import { useServer } from '../support/sharedserver.ts'
 
 const server = useServer()
-beforeAll(() => makeObjects(server), 120_000)
+beforeAll(() => makeObjects(server))
 
 const post: typeof server.post = (...of) => server.post(...of)
 const key = (spec: object, token?: string, metadata?: object) => server.makeKey(spec, metadata, token)
@@ -105,17 +105,15 @@ test('reviews say what the request itself then gets, for random keys and request
   const rest = [
     ...whole.flatMap((holder) => askedRequests.map((asked) => [holder, asked] as const)),
     ...fc.sample(fc.tuple(fc.constantFrom(...holders), fc.constantFrom(...askedRequests)), runs(2000)),
-  ].values()
+  ]
   const found: string[] = []
   const met = new Map<string, number>()
-  const compare = async () => {
-    for (const [holder, asked] of rest) {
-      const { check, difference } = await compareWithRequest(holder, asked)
-      met.set(check, (met.get(check) ?? 0) + 1)
-      if (difference !== undefined) found.push(difference)
-    }
+  // One after the other: many at once take as long, and each of them so much longer that a busy machine ends it by its deadline.
+  for (const [holder, asked] of rest) {
+    const { check, difference } = await compareWithRequest(holder, asked)
+    met.set(check, (met.get(check) ?? 0) + 1)
+    if (difference !== undefined) found.push(difference)
   }
-  await Promise.all(Array.from({ length: 16 }, compare))
   expect(found).toEqual([])
   expect([...met.keys()].sort()).toEqual(['life', 'none', 'rights', 'scope', 'source'])
 })
