@@ -27,6 +27,8 @@ export interface Flights {
   runMany(count: number, options?: FlightOptions): Promise<Ran[]>
   /** Lets the server answer no request before so many processes wait for another one. Each answer is another token. */
   holdFor(waiting: number): void
+  /** Resolves when a request has arrived. */
+  asked(): Promise<void>
   /** Returns how many requests have arrived since the last call. */
   requests(): number
   /** Returns the names of the files in the cache folder. */
@@ -53,6 +55,7 @@ export async function createFlights(): Promise<Flights> {
   let requested = 0
   let counted = 0
   const held = new Set<() => void>()
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
   const release = () => {
     if (waiting < wanted) return
     for (const answer of held) answer()
@@ -64,6 +67,7 @@ export async function createFlights(): Promise<Flights> {
       response.end()
     } else {
       requested++
+      ask()
       const token = `token-${requested}`
       held.add(() => response.end(token))
     }
@@ -93,6 +97,7 @@ export async function createFlights(): Promise<Flights> {
     holdFor: (more) => {
       wanted = waiting + more
     },
+    asked: () => asked,
     requests() {
       const since = requested - counted
       counted = requested
