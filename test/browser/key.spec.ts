@@ -202,7 +202,7 @@ describe('a key', () => {
       method: 'POST',
       body: { credentials: [key.value], url: 'https://git.example.com/a' },
     })
-    await page.getByText('Leaked', { exact: true }).waitFor({ timeout: 30_000 })
+    await page.getByText('Leaked', { exact: true }).waitFor()
     const notice = page.getByRole('alert')
     await notice.getByText('found at https://git.example.com/a').waitFor()
     expect(await notice.getByRole('listitem').allTextContents()).toEqual([

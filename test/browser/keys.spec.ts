@@ -40,7 +40,7 @@ const test = base
   })
 
 // The first one starts the server, which takes longer than a test may.
-test.beforeAll(({ demo }) => void demo, 120_000)
+test.beforeAll(({ demo }) => void demo)
 
 /** The links with the names of the keys, in order. */
 const names = (page: Page): Promise<string[]> => page.locator('.row a').allInnerTexts()

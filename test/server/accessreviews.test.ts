@@ -34,7 +34,7 @@ const review = ({ name }: Pick<MadeKey, 'name'>, spec: object, token?: string): 
 const stepsOf = (json: Answer['json']): Record<string, Step> =>
   Object.fromEntries(json.status.steps.map((step: Step) => [step.check, step]))
 
-beforeAll(() => makeObjects(server), 120_000)
+beforeAll(() => makeObjects(server))
 
 describe('an access review', () => {
   test('returns every step, also those after the first that refuses', async () => {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { sendHttps } from '../../../clients/core/src/https.ts'
+import { unlimited } from '../../support/deadlines.ts'
 import { keys } from '../../support/objects.ts'
 import { useServer } from '../../support/sharedserver.ts'
 import { useAlice } from './alice.ts'
@@ -49,7 +50,7 @@ const inCluster = async (config: string, path: string, method = 'GET') => {
     body: undefined,
     authorities: cluster.certificateAuthority,
     mostMebibytes: 1,
-    signal: AbortSignal.timeout(10_000),
+    signal: unlimited(),
   })
   return code
 }
@@ -182,7 +183,7 @@ describe('signals', () => {
     const ignoring = node(`process.on('SIGTERM', () => {});${TELL}`)
     const run = await begin([...DEMO, '--', ...ignoring])
     run.kill('SIGTERM')
-    await expect.poll(async () => (await stored(run.name)).status, { timeout: 20_000 }).toBe(404)
+    await expect.poll(async () => (await stored(run.name)).status).toBe(404)
     expect(run.child.exitCode).toBe(null)
     run.child.stdin.end()
     expect((await run.ended).code).toBe(0)

@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { createClusterClient } from '../../../../lib/kubeconfig/cluster/client.ts'
 import { createSecret, removeSecret, requestToken } from '../../../../lib/kubeconfig/serviceaccounts/boundtoken.ts'
 import { type AccountCluster, encodeToken, startAccountCluster } from '../../../support/accountcluster.ts'
+import { unlimited } from '../../../support/deadlines.ts'
 
 const bound = { namespace: 'keyplane', account: 'user.alice', secret: 'keyplane-uid-1' }
 const named = { labels: {}, annotations: { 'management.platform/access-key': 'ci' } }
 
-function asking({ credentials }: AccountCluster, signal = AbortSignal.timeout(10_000)) {
+function asking({ credentials }: AccountCluster, signal = unlimited()) {
   return { client: createClusterClient('prod', credentials, { keepsConnections: true }), signal }
 }
 
