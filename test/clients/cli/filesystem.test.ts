@@ -82,7 +82,11 @@ test('a file that is mounted into a container says what to mount', () => {
 // Only root can become a user that has no entry in /etc/passwd.
 test.runIf(process.geteuid?.() === 0)('a user without a home and without a name gets a sentence', async () => {
   const module = new URL('../../../clients/cli/src/config/paths.ts', import.meta.url).href
-  const script = `import(${JSON.stringify(module)}).then(({ stateFolder }) => stateFolder({ env: {} })).catch(({ message }) => console.log(message))`
-  const child = spawn(process.execPath, ['-e', script], { env: {}, uid: 54_321, stdio: ['ignore', 'pipe', 'inherit'] })
+  // It has loaded everything before: another user may not be able to read the checkout.
+  const script = `import(${JSON.stringify(module)}).then(({ stateFolder }) => {
+    process.setuid(54_321)
+    stateFolder({ env: {} })
+  }).catch(({ message }) => console.log(message))`
+  const child = spawn(process.execPath, ['-e', script], { env: {}, stdio: ['ignore', 'pipe', 'inherit'] })
   expect(await text(child.stdout)).toBe('There is no home folder: set HOME or XDG_STATE_HOME.\n')
 })
