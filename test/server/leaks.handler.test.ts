@@ -178,7 +178,7 @@ describe('a table that fails', () => {
   }
 
   test('longer than the request may last is a 504, and the repeated report ends the rest', async () => {
-    const made = await Promise.all(Array.from({ length: 10 }, makeKey))
+    const made = await Array.fromAsync({ length: 10 }, makeKey)
     const { storage } = server.parts
     let isSlow = true
     const slow: Storage = Object.create(storage, {

@@ -219,7 +219,7 @@ describe('a report of', () => {
   })
 
   test('many values ends each, whatever else the report has', async () => {
-    const made = await Promise.all(Array.from({ length: 20 }, () => makeKey()))
+    const made = await Array.fromAsync({ length: 20 }, () => makeKey())
     const credentials = [...made.map(({ value }) => value), ...made.map(({ value }) => value), newValue(), 'x', '']
     expect((await report({ credentials })).status).toBe(202)
     for (const { value } of made) expect(await use(value)).toEqual(leaked)

@@ -38,9 +38,9 @@ async function makeHolders(): Promise<MadeKey[]> {
   const rotated = await key({ user: 'alice' })
   const next = await post(`${keys}/${rotated.name}/rotate`, { spec: { overlapSeconds: 0 } })
   const holders = [
-    ...(await Promise.all(users.map((spec) => key(spec)))),
-    ...(await Promise.all(scopes.map((scope, index) => key({ ...users[index % users.length], scope })))),
-    ...(await Promise.all(scopes.slice(0, 4).map((scope) => key({ user: 'alice', scope }, maker.token)))),
+    ...(await Array.fromAsync(users, (spec) => key(spec))),
+    ...(await Array.fromAsync(scopes, (scope, index) => key({ ...users[index % users.length], scope }))),
+    ...(await Array.fromAsync(scopes.slice(0, 4), (scope) => key({ user: 'alice', scope }, maker.token))),
     await key({ user: 'alice' }, maker.token),
     await key({ user: 'alice', scope: {} }),
     await key({ user: 'alice', scope: { rules: [{ namespaces: [''] }] } }),

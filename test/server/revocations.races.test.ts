@@ -26,7 +26,7 @@ let counted = 0
 async function makeKeys(count: number): Promise<{ names: string[]; spec: RevocationSpec }> {
   const run = `race-${++counted}`
   const names = Array.from({ length: count }, (_, index) => `${run}-${String(index).padStart(3, '0')}`)
-  await Promise.all(names.map((name) => make(name, {}, { labels: { run } })))
+  for (const name of names) await make(name, {}, { labels: { run } })
   return { names, spec: { selector: { matchLabels: { run } } } }
 }
 
