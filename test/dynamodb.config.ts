@@ -1,6 +1,7 @@
 /**
  * Configures `npm run test:dynamodb`: the functions as they are deployed, with their client of DynamoDB, over an emulator. It has what
- * only they can show, and tests of `npm test` that hold for both drivers of the store: its contract, recorded answers and races.
+ * only they can show, and tests of `npm test` that hold for both drivers of the store: its contract, races, and a recorded scenario for each
+ * behaviour of kube-apiserver. The sequences in test/conformance/recorded found mistakes above the drivers, so `npm test` plays them.
  */
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
@@ -25,7 +26,7 @@ export default defineConfig({
           include: [
             'test/**/*.dynamodb.ts',
             'test/lib/storage/{items,contract,faults}.test.ts',
-            'test/conformance/*.test.ts',
+            'test/conformance/conformance.test.ts',
           ],
           exclude: ['test/functions/**'],
         },
