@@ -1,6 +1,7 @@
 /**
- * Tests how clusters of Amazon EKS are reached, with what EKS consists of: a kube-apiserver whose webhook is aws-iam-authenticator, as it is
- * published. That asks a local STS, which checks signatures with the signer of the SDK, at the name of the real one.
+ * Tests how clusters of Amazon EKS are reached, with what EKS consists of: a kube-apiserver whose webhook verifies tokens, and maps roles,
+ * with the packages of aws-iam-authenticator. It asks a local STS, which checks signatures with the signer of the SDK, at the name of
+ * the real one.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -34,18 +35,14 @@ let eks: Eks
 let authenticator: ChildProcess | undefined
 
 /** Starts the webhook for the cluster of this name, and returns the file with which an API server asks it. */
-async function startAuthenticator(clusterID: string): Promise<string> {
-  const program = join(folder, 'aws-iam-authenticator')
-  const tool = 'sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator'
-  await promisify(execFile)('go', ['build', '-o', program, tool], { cwd: source })
-  const webhook = join(folder, 'webhook.kubeconfig')
+async function startAuthenticator(cluster: string): Promise<string> {
+  const program = join(folder, 'iamauthenticator')
+  await promisify(execFile)('go', ['build', '-o', program, '.'], { cwd: source })
   const authority = join(folder, 'aws.crt')
   await writeFile(authority, local.certificateAuthority)
-  const port = await freePort()
-  const server = { port, stateDir: folder, generateKubeconfig: webhook, mapRoles: [mapping(ROLE)] }
-  await writeFile(join(folder, 'authenticator.yaml'), JSON.stringify({ clusterID, server }))
-  const child = spawn(program, ['server', '--config', join(folder, 'authenticator.yaml')], {
-    env: { HTTPS_PROXY: local.proxy, SSL_CERT_FILE: authority, AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: REGION },
+  const access = ['--cluster', cluster, '--region', REGION, '--role', ROLE, '--group', EKS_GROUP]
+  const child = spawn(program, [...access, '--port', String(await freePort()), '--folder', folder], {
+    env: { HTTPS_PROXY: local.proxy, SSL_CERT_FILE: authority },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   authenticator = child
@@ -57,11 +54,8 @@ async function startAuthenticator(clusterID: string): Promise<string> {
     })
     child.once('close', () => reject(new Error(`the authenticator ended: ${said}`)))
   })
-  return webhook
+  return join(folder, 'webhook.kubeconfig')
 }
-
-/** What an access entry does. */
-const mapping = (rolearn: string) => ({ rolearn, username: '{{SessionName}}', groups: [EKS_GROUP] })
 
 /** Where the objects are that cluster-config prints. */
 const collections: Readonly<Record<string, string>> = {
