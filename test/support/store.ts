@@ -58,9 +58,11 @@ async function openEmbedded(file: string): Promise<TestStore> {
     items: (now = Date.now) => itemsOf(table, now),
     all: async () =>
       database
-        .prepare('SELECT body, pk, sk FROM items UNION ALL SELECT body, pk, sk FROM tombstones ORDER BY pk, sk')
+        .prepare(
+          'SELECT body, object, pk, sk FROM items UNION ALL SELECT body, NULL, pk, sk FROM tombstones ORDER BY pk, sk',
+        )
         .all()
-        .map(({ body }) => decode(String(body))),
+        .map(({ body, object }) => decode(String(body), object === null ? null : String(object))),
     empty: async () => database.exec('DELETE FROM items; DELETE FROM tombstones'),
     get dynamodb(): never {
       throw new Error('only the tests of npm run test:dynamodb have an emulator')

@@ -11,6 +11,7 @@ const items = `
     pk TEXT NOT NULL,
     sk TEXT NOT NULL,
     body TEXT NOT NULL,
+    object TEXT,
     bytes INTEGER NOT NULL,
     expires INTEGER,
     expiryIndex TEXT,
@@ -40,14 +41,15 @@ const tombstones = `
 /** The version of the schema. A file of a later version, or of another program, is refused. */
 const version = 2
 
-/** Version 1 had no revisions, and no table of tombstones. A body that is an array has one object, which is the item. */
+/** Version 1 had no revisions, no texts of objects apart, and no table of tombstones. A body that is an array has one object, which is the item. */
 const fromVersion1 = `
+  ALTER TABLE items ADD COLUMN object TEXT;
   ALTER TABLE items ADD COLUMN rv INTEGER;
   UPDATE items SET rv = COALESCE(body ->> '$.rv', body ->> '$[0].rv')
     WHERE COALESCE(json_type(body, '$.rv'), json_type(body, '$[0].rv')) = 'integer';
   ${tombstones}
   INSERT INTO tombstones SELECT pk, sk, body, bytes, expires, rv FROM items
-    WHERE rv IS NOT NULL AND expiryIndex IS NULL AND json_type(body, '$.gone') = 'true';
+    WHERE rv IS NOT NULL AND expiryIndex IS NULL AND json_type(body, '$.gone') = 'true' AND json_type(body, '$.object') IS NULL;
   DELETE FROM items WHERE (pk, sk) IN (SELECT pk, sk FROM tombstones);
 `
 

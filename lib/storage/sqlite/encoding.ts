@@ -1,20 +1,29 @@
-/** Encodes the attributes of an item as JSON text. Values that JSON does not have are tagged as in DynamoDB. */
+/**
+ * Encodes the attributes of an item as JSON text. Values that JSON does not have are tagged as in DynamoDB. The text of an object stays as
+ * it is, apart from the others: most bytes of an item are in it, and as a member it would be escaped and parsed each time.
+ */
 import type { Item, ItemValue } from '../items.ts'
 
-/** An item is an object, or an array of one object in which every array and object is tagged: `[{"n":{"N":"9007199254740993"}}]`. */
-export const encode = (item: Item): string =>
-  isPlain(item) ? JSON.stringify(item) : JSON.stringify([tagMembers(item as { [name: string]: ItemValue })])
-
-export const decode = (body: string): Item => {
-  const parsed = JSON.parse(body) as Item | [Tagged]
-  return Array.isArray(parsed) ? (untagMembers(parsed[0]) as Item) : parsed
+/** An encoded item. */
+export interface Encoded {
+  /** A JSON object, or an array of one in which every array and object is tagged: `[{"n":{"N":"9007199254740993"}}]`. */
+  body: string
+  /** The attribute `object`, if it is a text; else it is in the body, as all texts of files of schema 1. */
+  object: string | null
 }
 
-/** Returns a function that reports whether an encoded item lacks a text, without decoding it. It may overlook one. */
-export function lacking(text: string): (body: string) => boolean {
-  const quoted = JSON.stringify(text).slice(1, -1)
-  // The object of a tagged item may be deflated.
-  return (body) => body[0] === '{' && !body.includes(quoted)
+export function encode(item: Item): Encoded {
+  const { object: text, ...others } = item
+  const isApart = typeof text === 'string' && text.isWellFormed()
+  const rest = (isApart ? others : item) as { [name: string]: ItemValue }
+  return { body: JSON.stringify(isPlain(rest) ? rest : [tagMembers(rest)]), object: isApart ? text : null }
+}
+
+export function decode(body: string, object: string | null): Item {
+  const parsed = JSON.parse(body) as Item | [Tagged]
+  const item = Array.isArray(parsed) ? (untagMembers(parsed[0]) as Item) : parsed
+  if (object !== null) item.object = object
+  return item
 }
 
 /** Reports whether JSON text represents a value exactly. */

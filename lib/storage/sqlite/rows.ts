@@ -11,7 +11,7 @@ export interface Range {
 }
 
 /** The encoded item, the size that counts for a page, its sort key, and its revision if it has one. A tuple, as SQLite returns it. */
-export type Row = readonly [body: string, bytes: number, sk: string, rv: number | null]
+export type Row = readonly [body: string, object: string | null, bytes: number, sk: string, rv: number | null]
 
 export interface Rows {
   get(key: ItemKey): Item | undefined
@@ -33,20 +33,23 @@ export interface Rows {
 export function rowsOf(database: DatabaseSync): Rows {
   const at = 'WHERE pk = ? AND sk = ?'
   const within = 'WHERE pk = ? AND sk >= CAST(? AS TEXT) AND sk < CAST(? AS TEXT)'
-  const row = 'SELECT body, bytes, sk, rv FROM'
-  const get = database.prepare(`SELECT body FROM items ${at} UNION ALL SELECT body FROM tombstones ${at} LIMIT 1`)
+  const row = 'SELECT body, object, bytes, sk, rv FROM'
+  const tombstone = 'SELECT body, NULL, bytes, sk, rv FROM tombstones'
+  const get = database.prepare(
+    `SELECT body, object FROM items ${at} UNION ALL SELECT body, NULL FROM tombstones ${at} LIMIT 1`,
+  )
   const put = database.prepare(`
-    INSERT INTO items (pk, sk, body, bytes, expires, expiryIndex, expiry, rv) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET body = excluded.body, bytes = excluded.bytes, expires = excluded.expires,
-      expiryIndex = excluded.expiryIndex, expiry = excluded.expiry, rv = excluded.rv`)
+    INSERT INTO items (pk, sk, body, object, bytes, expires, expiryIndex, expiry, rv) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET body = excluded.body, object = excluded.object, bytes = excluded.bytes,
+      expires = excluded.expires, expiryIndex = excluded.expiryIndex, expiry = excluded.expiry, rv = excluded.rv`)
   const putTombstone = database.prepare(`
     INSERT INTO tombstones (pk, sk, body, bytes, expires, rv) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET body = excluded.body, bytes = excluded.bytes, expires = excluded.expires, rv = excluded.rv`)
   const remove = database.prepare(`DELETE FROM items ${at}`)
   const removeTombstone = database.prepare(`DELETE FROM tombstones ${at}`)
-  const range = database.prepare(`${row} items ${within} UNION ALL ${row} tombstones ${within} ORDER BY sk LIMIT ?`)
+  const range = database.prepare(`${row} items ${within} UNION ALL ${tombstone} ${within} ORDER BY sk LIMIT ?`)
   const live = database.prepare(`${row} items ${within} ORDER BY sk LIMIT ?`)
-  const newer = database.prepare(`${row} tombstones INDEXED BY revisions ${within} AND rv > ? ORDER BY sk`)
+  const newer = database.prepare(`${tombstone} INDEXED BY revisions ${within} AND rv > ? ORDER BY sk`)
   const expiring = database.prepare(`
     ${row} items WHERE expiryIndex = ? AND expiry >= ? AND expiry <= ? AND (expiry, pk, sk) > (?, ?, ?)
     ORDER BY expiry, pk, sk LIMIT ?`)
@@ -60,21 +63,22 @@ export function rowsOf(database: DatabaseSync): Rows {
 
   return {
     get({ pk, sk }) {
-      const [body] = (get.get(pk, sk, pk, sk) as unknown as [string] | undefined) ?? []
-      return body === undefined ? undefined : decode(body)
+      const found = get.get(pk, sk, pk, sk) as unknown as [body: string, object: string | null] | undefined
+      return found && decode(...found)
     },
     put(item, bytes = sizeOf(item)) {
       const { pk, sk, expires, expiryIndex, expiry, gone } = item
       const seconds = typeof expires === 'number' ? Math.floor(expires) : null
       const rv = Number.isSafeInteger(item.rv) ? Number(item.rv) : null
-      if (gone === true && rv !== null && expiryIndex === undefined) {
+      if (gone === true && rv !== null && expiryIndex === undefined && item.object === undefined) {
         remove.run(pk, sk)
-        putTombstone.run(pk, sk, encode(item), bytes, seconds, rv)
+        putTombstone.run(pk, sk, encode(item).body, bytes, seconds, rv)
         return
       }
       removeTombstone.run(pk, sk)
       const index = typeof expiryIndex === 'string' ? expiryIndex : null
-      put.run(pk, sk, encode(item), bytes, seconds, index, typeof expiry === 'number' ? expiry : null, rv)
+      const { body, object } = encode(item)
+      put.run(pk, sk, body, object, bytes, seconds, index, typeof expiry === 'number' ? expiry : null, rv)
     },
     remove({ pk, sk }) {
       remove.run(pk, sk)

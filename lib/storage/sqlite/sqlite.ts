@@ -13,7 +13,7 @@ import {
 } from '../items.ts'
 import { limits } from '../limits.ts'
 import { allows, applyWrite } from './effects.ts'
-import { decode, lacking } from './encoding.ts'
+import { decode } from './encoding.ts'
 import { faultOf } from './faults.ts'
 import { checkBatch, checkItem, checkKey, checkQuery, checkTransaction, checkWrite } from './refusals.ts'
 import type { Range, Row, Rows } from './rows.ts'
@@ -139,9 +139,9 @@ const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.fr
 function pageOf(found: Iterable<Row>, limit: number, attributes: readonly string[] | undefined): ItemPage {
   const items: Item[] = []
   let bytes = 0
-  for (const [body, size] of found) {
+  for (const [body, object, size] of found) {
     if (items.length === limit || bytes >= limits.queryBytes) return { items, more: true }
-    items.push(project(decode(body), attributes))
+    items.push(project(decode(body, object), attributes))
     bytes += size
   }
   return { items, more: false }
@@ -151,25 +151,25 @@ function pageOf(found: Iterable<Row>, limit: number, attributes: readonly string
 function neededPage(rows: Rows, query: ItemQuery, { upTo, text }: Unneeded, limit: number): ItemPage {
   const { pk, attributes } = query
   const range = rangeOf(query)
-  const isLacking = text === undefined ? () => false : lacking(text)
   const most = Math.max(limit, limits.queryItems)
   const items: Item[] = []
   let [whole, bytes, more] = [0, 0, false]
-  for (const [body, size, sk, rv] of rows.live(pk, range, oneMore(most))) {
+  for (const [body, object, size, sk, rv] of rows.live(pk, range, oneMore(most))) {
     if (whole === limit || items.length === most || bytes >= limits.queryBytes) {
       more = true
       break
     }
     bytes += size
-    if (rv !== null && rv <= upTo && isLacking(body)) items.push({ pk, sk, rv, outlined: size })
+    const lacksText = text !== undefined && object !== null && !object.includes(text)
+    if (lacksText && rv !== null && rv <= upTo) items.push({ pk, sk, rv, outlined: size })
     else {
       whole++
-      items.push(project(decode(body), attributes))
+      items.push(project(decode(body, object), attributes))
     }
   }
   const last = items.at(-1)
   const read = more && last ? { ...range, high: Buffer.from(`${last.sk}\0`) } : range
-  const gone = [...rows.tombstones(pk, read, upTo)].map(([body]) => project(decode(body), attributes))
+  const gone = [...rows.tombstones(pk, read, upTo)].map(([body]) => project(decode(body, null), attributes))
   const all = gone.length === 0 ? items : [...items, ...gone].sort((one, other) => byBytes(one.sk, other.sk))
   return { items: all, more }
 }
