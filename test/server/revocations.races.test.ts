@@ -145,14 +145,19 @@ describe('while a revocation runs', () => {
 
 describe('a revocation without time', () => {
   test('says that keys are left, and continues where it stopped', async () => {
-    const { names, spec } = await makeKeys(100)
-    const first = await (await run(spec, { left: (written) => (written < 30 ? 20_000 : 4_999) })).status
-    expect(first).toMatchObject({ matched: 100, failed: 0, remaining: true })
+    const { names, spec } = await makeKeys(40)
+    const first = await (await run(spec, { left: (written) => (written < 10 ? 20_000 : 4_999) })).status
+    expect(first).toMatchObject({ matched: 40, failed: 0, remaining: true })
     const done = await disabledOf(names)
     // At most the writes that were in progress come after the limit.
-    expect([done.length >= 30, done.length <= 30 + 16, first.done]).toEqual([true, true, done.length])
-    const { json } = await revoke(spec)
-    expect(json.status).toMatchObject({ matched: 100 - done.length, done: 100 - done.length, remaining: false })
+    expect([done.length >= 10, done.length <= 10 + 16, first.done]).toEqual([true, true, done.length])
+    // On a slow machine, the time of a request may not be enough for the others either.
+    for (let [left, remaining] = [40 - done.length, true]; remaining; ) {
+      const { status } = (await revoke(spec)).json
+      expect(status).toMatchObject({ matched: left, failed: 0, remaining: status.done < left })
+      left -= status.done
+      remaining = status.remaining
+    }
     expect(await disabledOf(names)).toEqual(names)
   })
 
