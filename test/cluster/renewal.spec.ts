@@ -26,6 +26,7 @@ const PAGE = 'docs/kubeconfigs.md'
 const POLICIES_SINCE = 35
 const page = await readPage(PAGE)
 const { releases, remove } = await findKubectls()
+const newest = releases.findLast(({ path }) => path !== undefined)?.path ?? ''
 
 let server: TestServer
 /** The virtual cluster and the connected cluster. */
@@ -104,7 +105,7 @@ const connected = (seconds = 900): string =>
   })
 
 /** Makes a home folder, and a function that runs commands in it with a version of kubectl. */
-async function makeHome(name: string, { path = releases[0]?.path ?? '', key = alice } = {}) {
+async function makeHome(name: string, { path = newest, key = alice } = {}) {
   const home = join(folder, name)
   await mkdir(join(home, '.kube'), { recursive: true })
   const env = {
