@@ -69,8 +69,10 @@ const words = /\\.|\[(?:\\.|[^\]\\])*\]|\(\?<\w+>|([A-Za-z -]{2})[A-Za-z -]{2,}(
 async function fault(pattern: string, flags: string): Promise<string | undefined> {
   const unbounded = pattern.replace(/\{(\d+),([5-9]|\d{2,})\}/g, '{$1,}').replace(/\{\d{2,}\}/g, '+')
   const short = unbounded.replace(words, (whole, start, end) => (start === undefined ? whole : start + end))
+  // `npm test` has proven it.
+  if (soak && short === unbounded) return undefined
   const found = soak
-    ? await check(unbounded, flags, { timeout: 60_000, randomSeed: 20261121 })
+    ? await check(unbounded, flags, { timeout: null, randomSeed: 20261121 })
     : await check(short, flags, { checker: 'automaton', timeout: null })
   if (found.status === 'safe') return undefined
   return found.status === 'vulnerable' ? found.complexity.summary : found.error.kind

@@ -1,6 +1,6 @@
 /**
  * Configures `npm run test:soak`: kills, storms of faults, and all runs of the random tests, of which `npm test` plays a tenth.
- * `SEED=N` repeats a run.
+ * `SEED=N` repeats a run, and `TENTHS=N` plays so many tenths of it.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

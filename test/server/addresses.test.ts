@@ -1,11 +1,10 @@
 /**
  * Tests the API where clients reach it on AWS: below a stage, at a custom domain, and at a custom domain with a base path. A
- * proxy in front records where kubectl sends its requests: below a path of its own, and in `npm run test:soak` at each address.
+ * proxy in front records where kubectl sends its requests: below a path of its own.
  */
 import https from 'node:https'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Address } from '../../infra/local/gateway/routes.ts'
-import { soak } from '../support/effort.ts'
 import { type Front, startFront } from '../support/front.ts'
 import { createKubectl, describeKubectl, type Kubectl, kubeConfig, outputOf } from '../support/kubectl.ts'
 import { accessKey, instance, keys } from '../support/objects.ts'
@@ -101,7 +100,7 @@ describe.each(places)('at $name', ({ address, hidden }) => {
   })
 
   // Each address looks the same to kubectl: a stage, and the base path below it.
-  if (hidden === '' && !soak) return
+  if (hidden === '') return
 
   describeKubectl('kubectl sends no request elsewhere', () => {
     const feed = (object: object, ...args: string[]) => kubectl.feed(JSON.stringify(object), ...args, '-f', '-')

@@ -12,7 +12,7 @@ const kept = [
   // What vitest reads itself.
   'CI GITHUB_ACTIONS VITEST\\w* NODE_V8_COVERAGE',
   // What the suites read.
-  'SEED SOAK NODE_COMPILE_CACHE KUBEBUILDER_ASSETS BUSYBOX AWS_ENDPOINT_URL_DYNAMODB',
+  'SEED SOAK TENTHS NODE_COMPILE_CACHE KUBEBUILDER_ASSETS BUSYBOX AWS_ENDPOINT_URL_DYNAMODB',
 ]
 const pattern = new RegExp(`^(${kept.join(' ').replaceAll(' ', '|')})$`, 'i')
 

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { runs } from '../../support/effort.ts'
+import { runs, soak } from '../../support/effort.ts'
 import { rotatingOn } from '../../support/rotation.ts'
 import { useServer } from '../../support/sharedserver.ts'
 import { useCommandLine } from './commandline.ts'
@@ -53,7 +53,7 @@ async function keptBy(scene: Scene): Promise<{ key: string; requestedAt?: string
   return name === undefined ? undefined : JSON.parse(await readFile(join(scene.stateOf('one'), name), 'utf8'))
 }
 
-describe.each(situations)('rotate by %s', (situation) => {
+describe.skipIf(soak).each(situations)('rotate by %s', (situation) => {
   // A person with a context needs no command, so nothing says that the value is stored.
   const hasCommand = situation !== 'a person with a context'
 

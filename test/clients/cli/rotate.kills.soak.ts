@@ -1,4 +1,7 @@
-/** Kills processes of `keyplane rotate` between their steps, and runs it again. Anyone who reads the store must always get a value that works. */
+/**
+ * Kills processes of `keyplane rotate` between their steps, and runs it again. Anyone who reads the store must always get a value that
+ * works. What a process leaves depends on whether a command stores the value: rotate.interrupted.test.ts plays all situations.
+ */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,7 +9,9 @@ import { rotatingOn } from '../../support/rotation.ts'
 import { useServer } from '../../support/sharedserver.ts'
 import { useCommandLine } from './commandline.ts'
 import { useFront } from './front.ts'
-import { commandKills, createScene, type Kill, type Scene, situations } from './rotatescene.ts'
+import { commandKills, createScene, type Kill, type Scene } from './rotatescene.ts'
+
+const situations = ['a job that is given the stored value', 'a person with a context'] as const
 
 const server = useServer()
 const front = useFront(server)

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { ItemsFault } from '../../../lib/storage/items.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import type { Edit } from '../../support/editedmodules.ts'
-import { played, seed } from '../../support/effort.ts'
+import { played, seed, soak } from '../../support/effort.ts'
 import { mutants } from './adversary/mutants.ts'
 import {
   clearing,
@@ -71,7 +71,8 @@ describe('every schedule ends in the state of the log', () => {
   )
 })
 
-describe('schedules fail without', () => {
+// Their seeds are fixed, so once is enough.
+describe.skipIf(soak)('schedules fail without', () => {
   test.each(mutants)('$without', async ({ edits, profile, seed: from = 1 }) => {
     const subject = await loadEdited([...hurried, ...edits])
     expect(await failures(subject, profile, { from, count: 3000, enough: 1 })).not.toEqual([])
@@ -101,7 +102,7 @@ describe('swaps of one side item', () => {
     timeout,
   )
 
-  test.each<Fault>(cases.faults)('fail without $without', async ({ edits, seed: from }) => {
+  test.skipIf(soak).each<Fault>(cases.faults)('fail without $without', async ({ edits, seed: from }) => {
     expect(await violationsOf(await loadEdited(edits), 3000, from)).not.toEqual([])
   })
 })
