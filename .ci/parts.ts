@@ -71,13 +71,14 @@ export function partsOn({ env, isRoot, clone, copy, usersCopy, base }: Machine):
   /** Parts that compute all the time give way to those that wait for clocks, browsers and other programs. */
   const yielding = (part: Part): Part => ({ ...part, niceness: 5 })
   const forRaces = (part: Part): Part => ({ ...part, isForRaces: true })
-  /** `npm test` plays the first tenth of the random runs, with the first ten seeds. These are three others. */
-  const inPart = (part: Part): Part => ({ ...part, command: ['env', 'TENTHS=3', 'SEED=11', ...part.command] })
+  /** `npm test` plays the first tenth of the random runs, with the first ten seeds. These are two others. */
+  const inPart = (part: Part): Part => ({ ...part, command: ['env', 'TENTHS=2', 'SEED=11', ...part.command] })
+  /** All suites start when the copies are there, so that none of those that need no copy passes a longer one. */
   const suite = (script: string, ...after: string[]): Part => ({
     name: `npm run ${script}`,
     command: ['npm', 'run', '--silent', script, '--'],
     isSuite: true,
-    after: ['npm run package', ...after],
+    after: ['copy', ...after],
   })
   /** Runs a suite as a user who has no rights and a new home, and lets nobody else read what it writes. */
   const asUser = ({ command, ...part }: Part): Part => {
@@ -92,16 +93,16 @@ export function partsOn({ env, isRoot, clone, copy, usersCopy, base }: Machine):
   // A second call of the script only prints the folder.
   const withAssets = build && [...bash('KUBEBUILDER_ASSETS=$("$0") "$@"', build), ...cluster.command]
   return [
-    // The compiler of Go would take both cores for minutes from suites that wait for answers.
-    ...(build ? [{ name: 'kube-apiserver', command: [build], niceness: 10 }] : []),
+    // The compiler of Go would take both cores for minutes from suites that wait for answers. A suite waits for it, so it gives way to
+    // no more than those that compute.
+    ...(build ? [yielding({ name: 'kube-apiserver', command: [build] })] : []),
     ...(hasGo
       ? [
-          {
+          yielding({
             name: PROGRAMS,
             command: bash(BUILD_PROGRAMS, clone, `${base}-programs`),
             after: build ? ['kube-apiserver'] : [],
-            niceness: 10,
-          },
+          }),
         ]
       : []),
     ...(isInstalled
@@ -114,20 +115,20 @@ export function partsOn({ env, isRoot, clone, copy, usersCopy, base }: Machine):
       after: ['npm run package'],
     },
     // The longest first, so that no long one runs alone at the end.
-    { ...suite('test:deploy', 'copy'), directory: copy },
-    yielding(asUser({ ...suite('test', 'copy', 'apt-get'), name: 'npm test' })),
+    { ...suite('test:deploy'), directory: copy },
+    yielding(asUser({ ...suite('test', 'apt-get'), name: 'npm test' })),
     suite('test:browser', 'apt-get'),
     ...(withAssets || env.KUBEBUILDER_ASSETS ? [{ ...cluster, ...(withAssets && { command: withAssets }) }] : []),
-    yielding(forRaces(suite('test:soak'))),
+    yielding(forRaces(inPart(suite('test:soak')))),
     yielding(forRaces(suite('test:dynamodb'))),
-    yielding(suite('test:template', 'copy')),
-    suite('test:rollouts', 'copy'),
+    yielding(suite('test:template')),
+    suite('test:rollouts'),
     suite('test:release'),
     suite('test:docs', 'apt-get'),
     yielding(npm('typecheck')),
     yielding(npm('lint')),
     suite('test:nodes'),
-    yielding({ name: 'npm run bench', command: bash(BESIDE_BASE, base, process.execPath), after: ['npm run package'] }),
+    yielding({ name: 'npm run bench', command: bash(BESIDE_BASE, base, process.execPath), after: ['copy'] }),
   ]
 }
 
