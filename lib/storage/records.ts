@@ -4,7 +4,7 @@ import type { JsonObject } from '../meta/types.ts'
 import { type Body, isBody, readInternal, readObject } from './body.ts'
 import type { Stored } from './interface.ts'
 import { type Condition, type Item, type ItemValue, sizeOf } from './items.ts'
-import { parseSortKey, revOf, sortKey } from './keys.ts'
+import { type ItemKey, parseSortKey, revOf } from './keys.ts'
 
 /** A state of an object as stored in rows, in slots and in the `prev` of slots. */
 export interface State {
@@ -61,9 +61,12 @@ function stateOf(key: string, rv: ItemValue | undefined, from: Record<string, It
 export const rowState = (row: Item | undefined): State | undefined =>
   row === undefined || row.gone === true ? undefined : stateOf(parseSortKey(row.sk), row.rv, row)
 
-/** Returns the size in bytes of a row with a state, as `sizeOf` counts it. */
-export const rowBytes = (pk: string, { key, rv, object, internal, partitions }: State): number =>
-  sizeOf({ pk, sk: sortKey(key), rv, object, internal, partitions: [...partitions] })
+/** The size of a row that has no bytes in its keys, its object, its internal part and its partitions. */
+const emptyRow = sizeOf({ pk: '', sk: '', rv: 0, object: '', internal: '', partitions: '' })
+
+/** Returns the size in bytes of a row with a state, as `sizeOf` counts it. That would cost more, and lists ask for each object. */
+export const rowBytes = ({ pk, sk }: ItemKey, { object, internal, partitions }: State): number =>
+  emptyRow + [pk, sk, object, internal].reduce((sum, one) => sum + Buffer.byteLength(one), 0) + sizeOf([...partitions])
 
 export function readSlot(item: Item): Slot {
   const rev = revOf(item)

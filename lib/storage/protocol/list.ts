@@ -7,7 +7,7 @@ import { byBytes } from '../../meta/value/byteorder.ts'
 import { defined } from '../../meta/value/defined.ts'
 import { readInternal, readObject } from '../body.ts'
 import type { Listed, ListPage, ListRequest, Stored, Table } from '../interface.ts'
-import { type Item, type ItemQuery, isOutline, type Limits } from '../items.ts'
+import { type Item, type ItemQuery, isOutline, type Limits, type Outline } from '../items.ts'
 import { isPartition, isStorable, namespacePrefix, parseSortKey, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { decodeState, isExpired, readSlot, rowBytes, rowState, rvOf, type Slot, type State } from '../records.ts'
 import { activityOfPage } from './activity.ts'
@@ -97,7 +97,7 @@ export async function listAt(context: Context, table: Table, request: ListReques
     return remainingAfter(count + length, more)
   }
   const items: Listed[] = []
-  /** The last object read that may be `next`, and the stored bytes of all such objects. */
+  /** The sort key of the last object read that may be `next`, and the stored bytes of all such objects. */
   let next: string | undefined
   let bytes = 0
   let from: Horizon = range.start
@@ -106,7 +106,7 @@ export async function listAt(context: Context, table: Table, request: ListReques
     read += step.rows.reduce((sum, one) => sum + one.length, 0)
     const found = await objectsAt(context, range, snapshot, { ...step, from })
     checkScanned(context, revision)
-    for (const [index, { key, size, state, newest, moved }] of found.entries()) {
+    for (const [index, { sk, size, state, newest, moved }] of found.entries()) {
       const isOut = state === undefined || (text !== undefined && !mayContain(state, text))
       const seen = state && (filter || isMember || (matches && !isOut)) ? decodeState(state) : undefined
       if (isMember && seen && !isMember(seen)) continue
@@ -115,9 +115,9 @@ export async function listAt(context: Context, table: Table, request: ListReques
       if (isHidden && !keepsNext) continue
       if (next !== undefined && (items.length === limit || bytes >= pageBytes)) {
         const remaining = isCounted ? await remainingAfter(found.length - index, step) : undefined
-        return activity.attach({ rv: snapshot.rv, items, next, ...defined({ remaining }) })
+        return activity.attach({ rv: snapshot.rv, items, next: parseSortKey(next), ...defined({ remaining }) })
       }
-      next = key
+      next = sk
       bytes += size
       if (isHidden || isOut || (matches && seen && !matches(seen))) continue
       items.push(toListed(state, seen))
@@ -218,7 +218,7 @@ interface Stretch extends Pick<Step, 'rows' | 'horizon'> {
 
 /** An object of the snapshot. */
 interface Found {
-  key: string
+  sk: string
   /** The stored bytes of its row. */
   size: number
   /** Its state in the snapshot. Undefined if the driver has not decoded it, because it lacks the text. */
@@ -233,6 +233,8 @@ interface Found {
 async function objectsAt(context: Context, range: Range, snapshot: Snapshot, stretch: Stretch): Promise<Found[]> {
   const { resource, partitions } = range
   const { rows: read, from, horizon } = stretch
+  const unchanged = unchangedObjects(range, snapshot, read)
+  if (unchanged) return unchanged
   const rows = new Map<string, (Item | undefined)[]>()
   for (const sk of [...snapshot.overlay.keys(), ...snapshot.removed.keys()]) {
     if (isCovered(range, sk) && !isWithin(sk, from) && isWithin(sk, horizon)) rows.set(sk, [])
@@ -259,26 +261,43 @@ async function objectsAt(context: Context, range: Range, snapshot: Snapshot, str
   const objects: Found[] = []
   for (const sk of [...rows.keys()].sort(byBytes)) {
     const copies = rows.get(sk) ?? []
-    const key = parseSortKey(sk)
     const entry = snapshot.overlay.get(sk)
     const isChanged = changed.has(sk)
-    const was = past.get(key)
+    const was = isChanged ? past.get(parseSortKey(sk)) : undefined
     for (const [index, partition] of partitions.entries()) {
       const row = copies[index]
       if (!isChanged && isOutline(row) && !isNewer(entry, row)) {
-        objects.push({ key, size: row.outlined, state: undefined, newest: undefined })
+        objects.push(outlineOf(row))
         break
       }
       const state = isChanged ? was?.state : stateOf(row, entry)
       if (!state || (partition !== undefined && !state.partitions.includes(partition))) continue
-      const size = rowBytes(rowsOf(resource, partition), state)
+      const size = rowBytes({ pk: rowsOf(resource, partition), sk }, state)
       const newest = isChanged ? newestOf(copies, snapshot.rv, was?.last) : state
-      objects.push({ key, size, state, newest })
+      objects.push({ sk, size, state, newest })
       break
     }
   }
   if (range.isPart) await followMoved(context, resource, objects)
   return objects
+}
+
+const outlineOf = ({ sk, outlined }: Outline): Found => ({ sk, size: outlined, state: undefined, newest: undefined })
+
+/** Returns the objects of one partition if the log adds nothing to its rows, as between writes; else undefined. */
+function unchangedObjects(
+  { partitions }: Range,
+  { rv, overlay, removed }: Snapshot,
+  read: Item[][],
+): Found[] | undefined {
+  const [rows] = read
+  if (!rows || partitions.length > 1 || overlay.size > 0 || removed.size > 0) return undefined
+  if (rows.some((row) => rvOf(row) > rv)) return undefined
+  return rows.flatMap((row): Found | [] => {
+    if (isOutline(row)) return outlineOf(row)
+    const state = rowState(row)
+    return state ? { sk: row.sk, size: rowBytes(row, state), state, newest: state } : []
+  })
 }
 
 /** Reads the newest states of the objects that have left the partitions of the range since the snapshot. */

@@ -18,14 +18,14 @@ export interface Rows {
   /** `bytes`: the size of the item, if the caller knows it. */
   put(item: Item, bytes?: number): void
   remove(key: ItemKey): void
-  /** Yields rows by sort key. Finish or leave the loop before the next write. */
-  range(pk: string, range: Range, limit: number): Iterable<Row>
-  /** Yields rows by sort key as `range` does, without tombstones. */
-  live(pk: string, range: Range, limit: number): Iterable<Row>
-  /** Yields the tombstones with a revision above this one by sort key. */
-  tombstones(pk: string, range: Range, above: number): Iterable<Row>
-  /** Yields rows of the index `expiry` by number, then by key. */
-  expiring(query: IndexQuery, limit: number): Iterable<Row>
+  /** Returns rows by sort key. */
+  range(pk: string, range: Range, limit: number): Row[]
+  /** Returns rows by sort key as `range` does, without tombstones. */
+  live(pk: string, range: Range, limit: number): Row[]
+  /** Returns the tombstones with a revision above this one by sort key. */
+  tombstones(pk: string, range: Range, above: number): Row[]
+  /** Returns rows of the index `expiry` by number, then by key. */
+  expiring(query: IndexQuery, limit: number): Row[]
   /** Removes items that have expired at this time in Unix seconds: at most `limit`, and as many tombstones. */
   removeExpired(seconds: number, limit: number): void
 }
@@ -58,8 +58,8 @@ export function rowsOf(database: DatabaseSync): Rows {
   const removals = ['items', 'tombstones'].map(expired)
   for (const one of [get, range, live, newer, expiring]) one.setReturnArrays(true)
 
-  const rows = (statement: typeof range, ...values: SQLInputValue[]): Iterable<Row> =>
-    statement.iterate(...values) as Iterable<unknown> as Iterable<Row>
+  const rows = (statement: typeof range, ...values: SQLInputValue[]): Row[] =>
+    statement.all(...values) as unknown[] as Row[]
 
   return {
     get({ pk, sk }) {

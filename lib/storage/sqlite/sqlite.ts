@@ -1,5 +1,6 @@
 /** Implements the item operations in a table of SQLite. A write takes effect at once, so that transactions never conflict. */
 import {
+  type IndexQuery,
   type Item,
   type ItemPage,
   type ItemQuery,
@@ -84,12 +85,12 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
     query: (query) =>
       read(() => {
         const { limit = limits.queryItems } = query
-        if ('index' in query) return pageOf(rows.expiring(query, oneMore(limit)), limit, indexed)
+        if ('index' in query) return indexPage(rows, query, limit)
         checkQuery(query)
         const { pk, attributes, unneeded } = query
         return unneeded
           ? neededPage(rows, query, unneeded, limit)
-          : pageOf(rows.range(pk, rangeOf(query), oneMore(limit)), limit, attributes)
+          : pageOf((part, count) => rows.range(pk, part, count), rangeOf(query), limit, attributes)
       }),
     async write(one, deadline) {
       const outcome = await write((): WriteOutcome => {
@@ -135,41 +136,67 @@ function rangeOf({ from = '', to, prefix = '', after }: ItemQuery): Range {
 
 const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
-/** Ends a page at its limit, or at what it has read. `found` has one row more than the limit if the range does. */
-function pageOf(found: Iterable<Row>, limit: number, attributes: readonly string[] | undefined): ItemPage {
-  const items: Item[] = []
-  let bytes = 0
-  for (const [body, object, size] of found) {
-    if (items.length === limit || bytes >= limits.queryBytes) return { items, more: true }
-    items.push(project(decode(body, object), attributes))
-    bytes += size
+/** The most rows that are read at a time: many cost less than one after the other, and each may have 400 KB. */
+const rowsAtOnce = 64
+
+type ReadRows = (range: Range, limit: number) => Row[]
+
+/**
+ * Calls `visit` with up to `most` rows, and stops when they have `queryBytes`, or when it has returned true. Returns whether more rows
+ * follow.
+ */
+function visitRows(read: ReadRows, range: Range, most: number, visit: (row: Row) => boolean): boolean {
+  let isFull = false
+  for (let [{ low }, count, bytes] = [range, 0, 0]; ; ) {
+    const asked = Math.min(oneMore(most - count), rowsAtOnce)
+    const found = read({ ...range, low }, asked)
+    for (const row of found) {
+      if (isFull || count === most || bytes >= limits.queryBytes) return true
+      const [, , size] = row
+      count++
+      bytes += size
+      isFull = visit(row)
+    }
+    const [, , , last] = found.at(-1) ?? []
+    if (found.length < asked || last === undefined) return false
+    low = Buffer.from(`${last}\0`)
   }
-  return { items, more: false }
+}
+
+function pageOf(read: ReadRows, range: Range, limit: number, attributes: readonly string[] | undefined): ItemPage {
+  const items: Item[] = []
+  const more = visitRows(read, range, limit, ([body, object]) => {
+    items.push(project(decode(body, object), attributes))
+    return false
+  })
+  return { items, more }
+}
+
+function indexPage(rows: Rows, query: IndexQuery, limit: number): ItemPage {
+  const found = rows.expiring(query, oneMore(limit))
+  const items = found.slice(0, limit).map(([body, object]) => project(decode(body, object), indexed))
+  return { items, more: found.length > limit }
 }
 
 /** Returns a page of what the reader needs: whole items up to the limit, outlines among them, and newer tombstones. */
 function neededPage(rows: Rows, query: ItemQuery, { upTo, text }: Unneeded, limit: number): ItemPage {
   const { pk, attributes } = query
   const range = rangeOf(query)
-  const most = Math.max(limit, limits.queryItems)
+  const read: ReadRows = (part, count) => rows.live(pk, part, count)
   const items: Item[] = []
-  let [whole, bytes, more] = [0, 0, false]
-  for (const [body, object, size, sk, rv] of rows.live(pk, range, oneMore(most))) {
-    if (whole === limit || items.length === most || bytes >= limits.queryBytes) {
-      more = true
-      break
-    }
-    bytes += size
+  let whole = 0
+  const more = visitRows(read, range, Math.max(limit, limits.queryItems), ([body, object, size, sk, rv]) => {
     const lacksText = text !== undefined && object !== null && !object.includes(text)
-    if (lacksText && rv !== null && rv <= upTo) items.push({ pk, sk, rv, outlined: size })
-    else {
-      whole++
-      items.push(project(decode(body, object), attributes))
+    if (lacksText && rv !== null && rv <= upTo) {
+      items.push({ pk, sk, rv, outlined: size })
+      return false
     }
-  }
+    items.push(project(decode(body, object), attributes))
+    return ++whole === limit
+  })
   const last = items.at(-1)
-  const read = more && last ? { ...range, high: Buffer.from(`${last.sk}\0`) } : range
-  const gone = [...rows.tombstones(pk, read, upTo)].map(([body]) => project(decode(body, null), attributes))
+  const visited = more && last ? { ...range, high: Buffer.from(`${last.sk}\0`) } : range
+  const gone = rows.tombstones(pk, visited, upTo).map(([body]) => project(decode(body, null), attributes))
   const all = gone.length === 0 ? items : [...items, ...gone].sort((one, other) => byBytes(one.sk, other.sk))
   return { items: all, more }
 }
