@@ -6,6 +6,7 @@ import { managementRequest } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { isMaster, MASTERS } from '../authorization/users/identity.ts'
 import { forbiddenResource, notFound, type StatusError } from '../meta/errors/status.ts'
+import { withoutUndescribed } from '../meta/schema/undescribed.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
 import { deepEqual } from '../meta/value/equal.ts'
@@ -50,15 +51,16 @@ export interface Outcome {
 
 /**
  * Returns the object for a response: the stored object with the fields that the kind computes for the reader (the phase of
- * an expired key). Do not change the result: it may be the stored object itself.
+ * an expired key), and without those that only another release knows, because clients could not send them back. Do not change the
+ * result: it shares parts with the stored object.
  */
 export function presentObject(
-  { strategy }: Pick<Store, 'strategy'>,
+  { strategy, kind }: Pick<Store, 'strategy' | 'kind'>,
   stored: Stored,
   reader: Reader,
   items?: PresentedItems,
 ): KubeObject {
-  const { object } = stored
+  const object = withoutUndescribed(stored.object, kind.schema)
   return strategy.status
     ? { ...object, status: defined({ ...object.status, ...strategy.status(stored, reader, items) }) as JsonObject }
     : object
@@ -69,17 +71,17 @@ export function presentObject(
  * presents the objects. Most need none, and nothing is read. The objects in responses of writes are presented without.
  */
 export async function presenterOf(
-  { strategy, storage }: Pick<Store, 'strategy' | 'storage'>,
+  { strategy, storage, kind }: Pick<Store, 'strategy' | 'storage' | 'kind'>,
   internals: Iterable<JsonObject>,
   reader: Reader,
 ): Promise<(stored: Stored) => KubeObject> {
   const keys: ItemKey[] = []
   if (strategy.itemsToPresent) for (const internal of internals) keys.push(...strategy.itemsToPresent(internal))
-  if (keys.length === 0) return (stored) => presentObject({ strategy }, stored, reader)
+  if (keys.length === 0) return (stored) => presentObject({ strategy, kind }, stored, reader)
   const found = await storage.getCompanions(keys)
   const items = new Map(keys.map(({ pk, sk }, index) => [JSON.stringify([pk, sk]), found[index]?.attributes]))
   const itemOf: PresentedItems = ({ pk, sk }) => items.get(JSON.stringify([pk, sk]))
-  return (stored) => presentObject({ strategy }, stored, reader, itemOf)
+  return (stored) => presentObject({ strategy, kind }, stored, reader, itemOf)
 }
 
 /** Returns `name`, or `namespace/name`. */
