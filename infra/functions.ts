@@ -40,11 +40,9 @@ import {
   readBound,
   readHistory,
   readUsage,
-  refusedRequests,
   settle,
   sign,
   signals,
-  trials,
   trusts,
   usage,
   watches,
@@ -105,8 +103,8 @@ const ofKinds: KindTable = {
     create:           { uses: [write(keys), read(trusts, providers, instances, connected), pepper, usage], canary },
     get:              { uses: [read(keys), presented], canary },
     list:             { uses: [list(keys), gates, presented, watches], canary, ...listsOf('key', 'access keys') },
-    update:           { uses: [write(keys), read(trusts, providers, instances, connected), pepper, usage, refusedRequests] },
-    patch:            { uses: [write(keys), read(trusts, providers, instances, connected), pepper, usage, refusedRequests], canary },
+    update:           { uses: [write(keys), read(trusts, providers, instances, connected), pepper, usage] },
+    patch:            { uses: [write(keys), read(trusts, providers, instances, connected), pepper, usage], canary },
     delete:           { uses: [write(keys)] },
     deletecollection: { uses: [write(keys)], ...small },
   },
@@ -160,7 +158,7 @@ const ofKinds: KindTable = {
   TokenReview:                      { uses: [authenticate, gates, read(instances), pepper, usage], canary, throttle: 'reviews' },
   SelfSubjectAccessReview:          { uses: [read(keys, trusts, providers, instances, connected)] },
   SelfSubjectRulesReview:           { uses: [read(keys, trusts, providers, instances, connected)] },
-  SubjectAccessReview:              { uses: [read(keys), gates, read(trusts, providers, instances, connected), usage, trials], canary, throttle: 'reviews' },
+  SubjectAccessReview:              { uses: [read(keys), gates, read(trusts, providers, instances, connected), usage], canary, throttle: 'reviews' },
 }
 
 const groups = [...new Set([...kindRows.map(groupVersion), 'apiextensions.k8s.io/v1'])].flatMap((one) => [
@@ -173,7 +171,7 @@ const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 // biome-ignore format: a table
 const others: Readonly<Record<string, Row>> = {
-  authorizer:         { uses: [authenticate, gates, pepper, usage, trials], canary, warm, throttled: ['authorizer', 'the authorizer'] },
+  authorizer:         { uses: [authenticate, gates, pepper, usage], canary, warm, throttled: ['authorizer', 'the authorizer'] },
   'namespaces/list':  { uses: [list(instances), read(keys), gates, presented, watches], routes: below.get(namespaces), ...listsOf('namespace', 'namespaces') },
   'namespaces/create': { routes: below.post(namespaces), ...small },
   'namespaces/update': { uses: [usage], routes: below.put(`${namespaces}/{name}`), ...small },

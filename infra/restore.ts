@@ -10,8 +10,8 @@
  * - No event is published twice, and none is lost: signals are those of the deployment, and their publisher continues after the
  *   changes that the restore makes. In the table of another deployment, history begins anew.
  * - Parts of transactions are repaired or named (repair.ts): DynamoDB may have restored the items of one at different moments.
- * - The history and the usage of keys, and the marks of trials, are those of both tables: what happened since the other one is not
- *   undone, and processes that live on do not write again what they have written today.
+ * - The history and the usage of keys are those of both tables: what happened since the other one is not undone, and processes that
+ *   live on do not write again what they have written today.
  * - No key of an exchange is restored: the trust that it came through may have been closed since. A job exchanges again.
  * - No ID token can be exchanged again: the records of exchanged tokens are kept. Fetched keys of issuers are not restored.
  */

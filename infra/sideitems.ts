@@ -25,7 +25,6 @@ const sideItems = {
   // What keys did and what happened to them is for people to read. An item of the deployment is never older.
   history: { restore: 'merge' },
   usage: { restore: 'merge' },
-  trial: { restore: 'merge' },
   // What has been published, and since when usage is recorded: a restore neither repeats nor hides it.
   signal: { restore: 'keep' },
   told: { restore: 'keep' },

@@ -116,7 +116,7 @@ const layers: Record<string, readonly string[]> = {
   ],
   'lib/storage': ['.', '*'],
   'lib/authentication': ['.', 'history', 'usage', 'values', 'requests'],
-  'lib/authorization': ['attributes', 'scopes', 'trials', 'users', '.', 'usage'],
+  'lib/authorization': ['attributes', 'scopes', 'users', '.', 'usage'],
   'lib/kubeconfig': ['token', 'cluster', 'certificates', 'eks', 'serviceaccounts', '.'],
   'lib/controllers': ['.', 'events'],
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],

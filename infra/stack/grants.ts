@@ -65,15 +65,14 @@ const { OwnedAccessKey, FederatedIdentityCredential, IdentityProvider, VirtualCl
 export const keys = rows(OwnedAccessKey.plural, {
   copies: byOwner(OwnedAccessKey.plural),
   beside: [`${OwnedAccessKey.plural}#activity`],
-  written: [`${OwnedAccessKey.plural}#activity`, 'credential#*', 'trial#*', 'ended#*'],
-  checks: onTable([...READ, 'ConditionCheckItem'], ['credential#*', 'trust#*', 'provider#*', 'trial#*', 'ended#*']),
+  written: [`${OwnedAccessKey.plural}#activity`, 'credential#*', 'ended#*'],
+  checks: onTable([...READ, 'ConditionCheckItem'], ['credential#*', 'trust#*', 'provider#*', 'ended#*']),
 })
 /** The gates of trusts, and those of providers, are written with them (lib/authentication/gates.ts). */
 export const trusts = rows(FederatedIdentityCredential.plural, {
   copies: byOwner(FederatedIdentityCredential.plural),
-  beside: ['trial#*'],
-  written: ['trust#*', 'trial#*', 'ending'],
-  checks: onTable('ConditionCheckItem', ['credential#*', 'trust#*', 'provider#*', 'trial#*']),
+  written: ['trust#*', 'ending'],
+  checks: onTable('ConditionCheckItem', ['credential#*', 'trust#*', 'provider#*']),
 })
 export const providers = rows(IdentityProvider.plural, {
   written: ['provider#*', 'ending'],
@@ -122,12 +121,6 @@ export const authenticate = table(
 /** Records what keys do. */
 export const usage = table(onTable('PutItem', ['usage#*']))
 
-/** Marks trials of scopes that would refuse a request. */
-export const trials = table(onTable('PutItem', ['signal#*']), onTable('UpdateItem', ['trial#*']))
-
-/** Names the requests for which the scope of a trial is not made real. */
-export const refusedRequests = table(onTable('Query', ['usage#*']))
-
 /** Removes what is recorded about deleted keys, and marks since when usage is recorded. */
 export const forgetUsage = table(
   onTable(['Query', 'DeleteItem'], ['usage#*']),
@@ -146,11 +139,8 @@ export const readHistory = table(
   onTable('GetItem', ['lifecycle#position']),
 )
 
-/**
- * Judges the presented key again, and reads the values of a key while a rotation is open, and the trial of its scope. Use it together
- * with a grant that reads the activity of keys.
- */
-export const presented = table(onTable(READ, ['credential#*', 'trial#*']))
+/** Judges the presented key again, and reads the values of a key while a rotation is open. Use it together with a grant that reads the activity of keys. */
+export const presented = table(onTable(READ, ['credential#*']))
 
 /** Reads the gates of exchanged keys. For functions that judge whether a key is still valid. */
 export const gates = table(onTable(READ, ['trust#*', 'provider#*']))

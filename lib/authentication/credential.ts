@@ -9,17 +9,15 @@
  */
 
 import { parseChain } from '../authorization/scopes/parsechain.ts'
-import { parseTrials, type ScopeTrial } from '../authorization/trials/scopetrial.ts'
 import { effectiveUser, type KeySpec, usernameOf } from '../authorization/users/identity.ts'
 import { effectiveChain } from '../authorization/users/privilege.ts'
 import { holdsRight } from '../authorization/users/reviewright.ts'
 import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
-import { parseTime, unixSeconds } from '../meta/encoding/time.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
 import { isObject } from '../meta/value/walk.ts'
 import type { Companion } from '../storage/interface.ts'
-import { type KeyInternal, parseFederation, parseKeyHash, RIGHT, type TrialInternal } from './keyinternal.ts'
+import { type KeyInternal, parseFederation, parseKeyHash, RIGHT } from './keyinternal.ts'
 import { lifeOf } from './keystatus.ts'
 import { readSources } from './lastsources.ts'
 import type { KeyHash } from './pepper.ts'
@@ -70,8 +68,6 @@ const OPTIONAL = {
   /** The addresses from which the key may be used. Absent: all. */
   sourceCIDRs: isTextList,
   ...RIGHT,
-  /** The scopes that are tried beside the chain. */
-  trials: part(parseTrials),
 }
 
 const MAY_HAVE = {
@@ -151,7 +147,7 @@ export const readCredential = (item: JsonObject): Credential => strictRecord('a 
 /** Returns the user of requests with this key. */
 export function credentialUser(credential: Credential, expires: number | undefined): UserInfo {
   const { uid, identity, groups, name, type, chain, federation } = credential
-  const { generation, specUser, specTeam, specSubject, displayName, email, makers, sourceCIDRs, trials } = credential
+  const { generation, specUser, specTeam, specSubject, displayName, email, makers, sourceCIDRs } = credential
   return {
     name: usernameOf(identity),
     identity,
@@ -169,7 +165,7 @@ export function credentialUser(credential: Credential, expires: number | undefin
       generation,
     }),
     chain,
-    ...defined({ makers, sourceCIDRs, federation, trials }),
+    ...defined({ makers, sourceCIDRs, federation }),
     ...(holdsRight(credential, chain) && { mayReview: true }),
   }
 }
@@ -201,7 +197,6 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
     chain: effectiveChain({ spec, carried }),
     ...lifeOf(object, lastActivity),
     sourceCIDRs: spec.sourceCIDRs?.length ? spec.sourceCIDRs : undefined,
-    trials: trialsOf(spec, internal),
     specUser: spec.user || undefined,
     specTeam: spec.team || undefined,
     specSubject: spec.subject || undefined,
@@ -212,18 +207,6 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
     signedIn,
     reviewScope,
   })
-}
-
-/** Returns the trials of a key: its own, and those of the keys that made it. Undefined if there is none. */
-export function trialsOf(
-  { scopeTrial }: Pick<KeySpec, 'scopeTrial'>,
-  { trial, trials = [] }: TrialInternal,
-): ScopeTrial[] | undefined {
-  const until = parseTime(scopeTrial?.until ?? '')
-  const own =
-    trial && scopeTrial?.scope && until ? [{ ...trial, scope: scopeTrial.scope, until: unixSeconds(until) }] : []
-  const all = [...own, ...trials]
-  return all.length > 0 ? all : undefined
 }
 
 /** These names are for display only, so values too long for the authorizer's context are omitted. */

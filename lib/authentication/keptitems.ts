@@ -1,4 +1,4 @@
-/** Defines what the side items of a key have in common that say what happened: its history, its usage, and what trials found. */
+/** Defines what the side items of a key have in common that say what happened: its history and its usage. */
 import { createHash } from 'node:crypto'
 import { DAY_SECONDS } from '../meta/value/durations.ts'
 

@@ -3,7 +3,6 @@
  */
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { Scope } from '../authorization/scopes/scope.ts'
-import { parseTrials, type ScopeTrial } from '../authorization/trials/scopetrial.ts'
 import type { Federation } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { DAY_SECONDS } from '../meta/value/durations.ts'
@@ -46,21 +45,8 @@ export const RIGHT = { reviewScope: part(parseScope) }
 const FORMER = { at: isCount }
 const FORMER_OPTIONAL = { scope: part(parseScope) }
 
-/** The scope before another one was made real. No `scope`: there was none. `at` is in unix seconds. */
-interface FormerScope extends RecordOf<typeof FORMER, typeof FORMER_OPTIONAL> {}
-
-const TRIAL = {
-  /** The trial of `spec.scopeTrial`: whose item it has, and when it began, in unix seconds. */
-  trial: part((trial) => strictRecord('a trial', trial, { uid: isNonEmptyText, since: isCount })),
-  /** When the last trial that has ended began, in unix seconds. */
-  lastTrial: isCount,
-  /** The trials of the keys that made this one, as they were then. */
-  trials: part<readonly ScopeTrial[]>(parseTrials),
-  former: part((former): FormerScope => strictRecord('a former scope', former, FORMER, FORMER_OPTIONAL)),
-}
-
-/** The trials of a scope, as they are stored with the object that has the scope. */
-export interface TrialInternal extends RecordOf<Record<never, never>, typeof TRIAL> {}
+/** The scope that the last change of `spec.scope` replaced at `at` (unix seconds). No `scope`: there was none. */
+export interface FormerScope extends RecordOf<typeof FORMER, typeof FORMER_OPTIONAL> {}
 
 export const MAKERS = {
   /** The uids of the keys that made this one, the nearest last. They never change. Absent if no key made it. */
@@ -75,7 +61,12 @@ export const MADE = {
   creator: isIdentity,
   carried: part(parseChain),
 }
-export const MADE_OPTIONAL = { born: isCount, ...MAKERS, ...RIGHT, ...TRIAL }
+export const MADE_OPTIONAL = {
+  born: isCount,
+  ...MAKERS,
+  ...RIGHT,
+  former: part((former): FormerScope => strictRecord('a former scope', former, FORMER, FORMER_OPTIONAL)),
+}
 
 const FACTS = {
   /** Counts the values that rotations made: 1, 2, 3 … */

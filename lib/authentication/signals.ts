@@ -13,11 +13,11 @@ import type { KeyHash } from './pepper.ts'
 import { isCount, isNonEmptyText, isText, type RecordOf, strictRecord } from './strictrecord.ts'
 import { shortUserAgent } from './useragent.ts'
 
-const KINDS = ['first-used', 'rotated', 'reused', 'source-refused', 'leaked', 'scope-trial-refused'] as const
+const KINDS = ['first-used', 'rotated', 'reused', 'source-refused', 'leaked'] as const
 
 /**
  * The first use of a key, the first use of a value that a rotation made, the use of a value that ended, a use from an
- * address that the key does not allow, a report of a leak, and a request that a scope on trial would refuse.
+ * address that the key does not allow, and a report of a leak.
  */
 export type SignalKind = (typeof KINDS)[number]
 
@@ -37,10 +37,6 @@ const OPTIONAL = {
   userAgent: isText,
   /** Where the value was found, if a report says so. */
   url: isText,
-  /** The request that a scope on trial would refuse, in words. */
-  request: isText,
-  /** The uid of the key or trust that has the trial. */
-  trial: isText,
 }
 
 export interface Signal extends RecordOf<typeof REQUIRED, typeof OPTIONAL> {}
@@ -51,14 +47,13 @@ export const KEPT_DAYS = 7
 const HASH_LENGTH = 16
 const MAX_IP = 64
 const MAX_URL = 512
-const MAX_REQUEST = 512
 
 /** Returns the partition with the signals of a UTC day. `at` is in unix seconds. */
 export const signalPartition = (at: number): string =>
   `signal#${new Date(at * 1000).toISOString().slice(0, 10).replaceAll('-', '')}`
 
 /** The kinds that a value may cause again and again. The other two are written with a first use, in its transaction. */
-const RECURRING = ['reused', 'source-refused', 'leaked', 'scope-trial-refused'] as const satisfies readonly SignalKind[]
+const RECURRING = ['reused', 'source-refused', 'leaked'] as const satisfies readonly SignalKind[]
 
 /** Reports whether this release knows the kind. It leaves those of a later one, for a rollback of that one to end, or to expire. */
 export const isKnown = ({ sk }: Pick<CompanionItem, 'sk'>): boolean => KINDS.some((kind) => sk.startsWith(`${kind}#`))
@@ -70,17 +65,13 @@ export const recurs = ({ sk }: Pick<CompanionItem, 'sk'>): boolean =>
 /** Returns the key of the mark that the event of a signal was published. */
 export const markKey = ({ pk, sk }: Pick<CompanionItem, 'pk' | 'sk'>) => ({ pk: pk.replace(/^signal#/, 'told#'), sk })
 
-/** Returns the item of a signal about the value, or whatever else the signal recurs for, with this hash. Texts of clients are shortened. */
-export function signalItem(
-  { ip, userAgent, url, request, ...signal }: Signal,
-  { hash }: Partial<KeyHash> & { hash: string },
-): CompanionItem {
+/** Returns the item of a signal about the value with this hash. Texts of clients are shortened. */
+export function signalItem({ ip, userAgent, url, ...signal }: Signal, { hash }: KeyHash): CompanionItem {
   const attributes: JsonObject = {
     ...signal,
     ...(ip && { ip: ip.slice(0, MAX_IP) }),
     ...(userAgent && { userAgent: shortUserAgent(userAgent) }),
     ...(url && { url: url.slice(0, MAX_URL) }),
-    ...(request && { request: request.slice(0, MAX_REQUEST) }),
     expires: signal.at + KEPT_DAYS * DAY_SECONDS,
   }
   return { pk: signalPartition(signal.at), sk: `${signal.kind}#${hash.slice(0, HASH_LENGTH)}`, attributes }

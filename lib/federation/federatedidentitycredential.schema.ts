@@ -1,12 +1,6 @@
 /** Defines the fields of a federated identity credential. */
 import { scopeSchema } from '../authorization/scopes/scope.ts'
-import {
-  addedScopes,
-  dropAddedScopes,
-  formerScope,
-  scopeTrial,
-  scopeTrialStatus,
-} from '../authorization/trials/scopetrial.schema.ts'
+import { addedScopes, dropAddedScopes, formerScope } from '../authorization/scopes/scopechanges.schema.ts'
 import { boolean, type FromSchema, int64, list, object, string } from '../meta/schema/schema.ts'
 import { claimsSchema } from './claims.schema.ts'
 
@@ -68,7 +62,6 @@ export const spec = object(
       description:
         'The maximum permissions of exchanged keys: everything that one of the lists allows. Required unless claimMappings is set. An empty scope allows only self-reviews and discovery.',
     },
-    scopeTrial: scopeTrial('federated identity credential'),
     dropAddedScopes,
     ttl: int64('Time to live of exchanged keys in seconds. Defaults to 3600.', { minimum: 60 }),
     maxKeys: int64('Approximate maximum number of valid keys from exchanges. Absent means no limit.', {
@@ -94,7 +87,6 @@ export const status = object('Observed state of the federated identity credentia
     'Whether keys of its exchanges may create TokenReviews and SubjectAccessReviews for the cluster that its scope names. Only administrators without a scope give this right, and any other change of the scope ends it. Absent means no.',
     { readOnly: true },
   ),
-  scopeTrial: scopeTrialStatus,
   formerScope,
   addedScopes,
   clientID: string('The client_id of an exchange: NAME@UID.', { readOnly: true }),

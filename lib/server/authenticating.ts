@@ -5,13 +5,7 @@
 import { openTexts } from '#secret-texts'
 import type { LifeLimits } from '../authentication/keystatus.ts'
 import { createPeppers, type KeyHash } from '../authentication/pepper.ts'
-import {
-  lazyTrials,
-  lazyUsage,
-  noUsage,
-  type TrialRecorder,
-  type UsageRecorder,
-} from '../authentication/usage/record.ts'
+import { lazyUsage, noUsage, type UsageRecorder } from '../authentication/usage/record.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import { parseSpaceNamespace, type SpaceOptions } from '../authorization/scopes/space.ts'
 import { createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
@@ -22,7 +16,6 @@ import { lazy, withParts } from './process/lazy.ts'
 import { describeError } from './process/logger.ts'
 import { countCall } from './process/metrics.ts'
 import { createMinimalServer, type MinimalServer } from './process/minimal.ts'
-import { signalWriter } from './signals.ts'
 
 export interface AuthenticatingServer extends MinimalServer {
   scopes: ScopeOptions & SpaceOptions
@@ -33,7 +26,6 @@ export interface AuthenticatingServer extends MinimalServer {
   recordSources: boolean
   recordUsage: boolean
   usage: UsageRecorder
-  trials: TrialRecorder
 }
 
 /** Returns the parts for an environment. It connects and reads nothing before the first use. */
@@ -68,24 +60,6 @@ export function createAuthenticatingServer(environment: Environment): Authentica
               }),
             )
           : noUsage,
-      trials: () =>
-        lazyTrials(
-          lazy(async () => {
-            const { createTrialRecorder } = await import('../authentication/usage/trials.ts')
-            const { storage, scopes } = server
-            const failed = (error: unknown) =>
-              server.log('error', 'trial not recorded', { error: describeError(error) })
-            const signal = signalWriter(storage, failed)
-            return createTrialRecorder({
-              storage,
-              scopes,
-              recordUsage: config.recordUsage,
-              now: Date.now,
-              signal,
-              failed,
-            })
-          }),
-        ),
     },
   )
   return server

@@ -18,7 +18,6 @@ import { requestAttributes } from '../authorization/attributes/requestattributes
 import type { ScopeRefusal } from '../authorization/scoperefusal.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import { isReview } from '../authorization/scopes/roles.ts'
-import { isMaster } from '../authorization/users/identity.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { forbidden, StatusError } from '../meta/errors/status.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
@@ -150,13 +149,13 @@ async function authorizeRequest(
     return allow(user.name, { badRequest: attributes.problem })
   }
   const decision = evaluate(user.chain, attributes, server.scopes)
-  const pass = (warned: readonly string[]) =>
-    allow(user.name, { ...encodeUser({ ...user, credential }, warned), reason: decision.reason.slice(0, MAX_REASON) })
+  const pass = () =>
+    allow(user.name, { ...encodeUser({ ...user, credential }, warnings), reason: decision.reason.slice(0, MAX_REASON) })
   if (!decision.allowed) {
     // Its handler denies it in the form of a review: a cluster may take an error for no opinion.
     if (isReview(attributes)) {
       await server.usage.refused(user.key, user.chain, attributes)
-      return pass(warnings)
+      return pass()
     }
     const { reason, error } = await refusalOf(event, attributes, user, { decision, server })
     refused('denied', 403, reason, who)
@@ -172,13 +171,8 @@ async function authorizeRequest(
     return allow(user.name, { forbidden: encodeForbidden(ended.status) })
   }
   if (ended) return 'unknown' in ended ? refuseUnknown() : refuseDead(ended)
-  const asker = { isMaster: isMaster(user), key: user.key }
-  const [, , tried = []] = await Promise.all([
-    touch(),
-    server.usage.used(user.key, user.chain, attributes),
-    user.trials && server.trials.tried(user.trials, { chain: user.chain, attributes, real: decision, asker }),
-  ])
-  return pass([...warnings, ...tried])
+  await Promise.all([touch(), server.usage.used(user.key, user.chain, attributes)])
+  return pass()
 }
 
 export async function authorizerHandler() {

@@ -8,11 +8,11 @@ import type { ReviewServices } from '../apis/authorization/v1/reviewservices.ts'
 import { table as providerTable } from '../apis/management/v1/federation/identityprovider.values.ts'
 import { lifeAt } from '../apis/management/v1/ownedaccesskey.status.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
-import { scopesOf, specOf } from '../apis/management/v1/ownedaccesskey.values.ts'
+import { scopesOf } from '../apis/management/v1/ownedaccesskey.values.ts'
 import type { AccessReviewServices, Services } from '../apis/management/v1/services.ts'
 import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
-import { type Credential, credentialItemKey, trialsOf } from '../authentication/credential.ts'
+import { type Credential, credentialItemKey } from '../authentication/credential.ts'
 import { findClosedGate } from '../authentication/gates.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
@@ -212,7 +212,6 @@ export function createServer(environment: Environment): Server {
     decide: (context, attributes) => decide(server, context, attributes),
     checkChain,
     used,
-    sideItem: async ({ pk, sk }) => (await getCompanion(base.storage, { pk, sk }))?.attributes,
     async checkKeyHolds(context) {
       const current = await server.keyGeneration(context)
       const { generation = current } = context.user.key
@@ -238,11 +237,9 @@ export function createServer(environment: Environment): Server {
     async reviewedKey(key) {
       const stored = await livingKey(key)
       if (stored === undefined) return undefined
-      const internal = decodeKeyInternal(stored.internal)
-      const { tokensNotBefore } = internal
+      const { tokensNotBefore } = decodeKeyInternal(stored.internal)
       const { generation } = stored.object.metadata
-      const trials = trialsOf(specOf(stored.object), internal)
-      return { chain: scopesOf(stored), ...defined({ generation, tokensNotBefore, trials }) }
+      return { chain: scopesOf(stored), ...defined({ generation, tokensNotBefore }) }
     },
     livingKey,
     judgeValue,

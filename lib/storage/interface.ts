@@ -211,8 +211,6 @@ export type CompanionWrite = (CompanionItem & { when?: CompanionTest }) | (ItemK
 export type CompanionTest =
   /** Writes the item if there is none. After a lost answer, the item may be the one that this write has made. */
   | 'absent'
-  /** Sets the attributes of an item that exists, and keeps its others. An item that is gone stays so. */
-  | 'present'
   /** Replaces the item if it is still as it was read, or absent. The attribute `swap` belongs to the store. */
   | { is: CompanionItem | undefined }
 

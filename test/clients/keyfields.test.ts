@@ -9,7 +9,6 @@ import { eachKeyText, keyTexts } from '../../lib/apis/management/v1/ownedaccessk
 /** The service writes them, they have a command of their own, or they are deprecated. */
 const left = [
   'key',
-  'scopeTrial',
   'dropAddedScopes',
   'disabled',
   'type',

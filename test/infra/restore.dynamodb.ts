@@ -39,7 +39,7 @@ const record = (id: string): Companion => ({
 const keep = (pk: string, revision = 1) =>
   server.parts.storage.writeCompanion({ pk, sk: '#', attributes: { revision } }, { deadline: endless })
 /** What keys did, and what happened to them. */
-const records = ['history', 'usage', 'trial']
+const records = ['history', 'usage']
 
 beforeAll(async () => {
   // Nothing else writes: the functions on schedules would mark anew that usage is recorded.

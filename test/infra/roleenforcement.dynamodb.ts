@@ -309,17 +309,6 @@ test('tokens, kube configs, reviews and documents', async () => {
   await at.request('PATCH', '/api/v1/namespaces/p-web', admin, namespace, 'application/merge-patch+json')
 })
 
-/** Everything with a scope would be refused. */
-const scopeTrial = { scope: {}, until: new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '') }
-
-test('trials of scopes', async () => {
-  const token = (await create(keys, key('tried', { user: 'dave', groups: ['system:masters'], scopeTrial }))).spec.key
-  await get(keys, token)
-  expect((await get(`${keys}/tried`)).status.scopeTrial.refusals).toBe(1)
-  expect((await get(`${keys}/tried/usage`)).status.entries).toMatchObject([{ refusedBy: ['Own'] }])
-  await expect(patch(`${keys}/tried`, { spec: { scope: {}, scopeTrial: null } })).rejects.toThrow(': 409 ')
-})
-
 test('keys of an exchange', async () => {
   const federation = newFederation()
   await openGates(at.parts, federation)
@@ -445,12 +434,6 @@ test('exchanges of ID tokens, with each outcome', async () => {
     await send('/oauth2/revoke', `token=${issued}`)
     await expect(send('/oauth2/token', form)).rejects.toThrow('was ended')
   }
-
-  const trial = { scope: { projects: [{ project: 'demo' }] }, scopeTrial }
-  const tried = await clientWith('tried', { jwks: issuer.jwks() }, trial)
-  await get(instances, (await exchange(tried.client, sign({ ref: 'main' }))).access_token)
-  await get(trusts)
-  expect((await get(`${trusts}/tried`)).status.scopeTrial.refusals).toBe(1)
 
   const host = 'https://issuer.invalid'
   const fetched = await clientWith('fetched', { issuer: host })
@@ -610,10 +593,8 @@ test('events', async () => {
 })
 
 // A request waits a second for such a write, which a busy machine exceeds.
-test('no role refuses to record usage and trials', () =>
-  expect(
-    at.log.filter((line) => /(usage|trial) not recorded/.test(line) && !/deadline of the request/.test(line)),
-  ).toEqual([]))
+test('no role refuses to record usage', () =>
+  expect(at.log.filter((line) => /usage not recorded/.test(line) && !/deadline of the request/.test(line))).toEqual([]))
 
 // CloudFormation invokes `release`, which uses no service: test/lib/server/release.test.ts.
 test('every function ran', async () => expect([...at.ran, 'release'].sort()).toEqual(await functionNames(root)))

@@ -105,7 +105,6 @@ test('only the secrets of clusters and partitions of the table are granted by pa
     'provider#*',
     'signal#*',
     'told#*',
-    'trial#*',
     'trust#*',
     'usage#*',
     'virtualclusterinstances#log#*',

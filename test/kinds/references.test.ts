@@ -44,7 +44,7 @@ function textsOf(schema: Schema, path: string): Text[] {
 /** The names of others, which gain by the object what its writer may give. The strategy decides who may name whom. */
 const PEOPLE = /\.(user|team|subject|groups\[\]|group|users\[\]|teams\[\])$/
 /** Narrows what its object may do, and is judged with every request. */
-const SCOPE = /^spec\.(scope|scopeTrial\.scope)\./
+const SCOPE = /^spec\.scope\./
 /** Only shown, hashed, compared with what a token says, or written to the answer. Nothing is read or opened by it. */
 const DATA = new Set([
   'displayName',

@@ -288,15 +288,13 @@ describe('a trust with tokensOnly', () => {
 })
 
 describe('the key of a token', () => {
-  test('belongs to nobody: no verb of an administrator gives it a value, and it cannot be tried or extended', async () => {
+  test('belongs to nobody: no verb of an administrator gives it a value, and it cannot be extended', async () => {
     const { json } = await ask(toProd)
     const { name } = keyIn(json.access_token)
     const path = `${keys}/${name}`
-    const until = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '')
     const attempts: [number, Promise<Answer>][] = [
       [422, server.post(`${path}/rotate`, { apiVersion, kind: 'OwnedAccessKeyRotation' })],
       [422, server.patch(path, { spec: { key: 'my-very-own-secret-value-0123456789' } })],
-      [422, server.patch(path, { spec: { scopeTrial: { scope: {}, until } } })],
       [403, server.patch(path, { spec: { ttl: 86_400 } })],
       [403, server.patch(path, { spec: { ttlAfterLastActivity: true } })],
       [403, server.patch(path, { spec: { scope: { roles: [] } } })],

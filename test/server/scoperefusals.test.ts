@@ -28,16 +28,6 @@ const provider = { issuer: 'https://issuer.example.com' }
 
 test.each<[string, string, object, string]>([
   ['a key', keys, accessKey('replaceable', { ttl: 3600, scope }), 'spec.scope'],
-  [
-    'the trial of a key',
-    keys,
-    accessKey('trial', {
-      ttl: 3600,
-      scope: { clusters: [{ cluster: 'eu' }] },
-      scopeTrial: { scope, until: new Date(Date.now() + 86_400_000).toISOString() },
-    }),
-    'spec.scopeTrial.scope',
-  ],
   ['a token', `${management}/directclusterendpointtokens`, { spec: { scope } }, 'spec.scope'],
   [
     'a provider',

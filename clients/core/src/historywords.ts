@@ -16,7 +16,6 @@ const WORDS: Readonly<Record<string, string>> = {
   reused: 'ended value used',
   'source-refused': 'use from a refused address',
   leaked: 'reported as leaked',
-  'scope-trial-refused': 'a trial would have refused',
   revoked: 'revoked',
   'new-address': 'used from a new address',
   'tokens-unconfirmed': 'tokens may still work',
@@ -24,12 +23,10 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** What a change of fields is, in the order in which it is looked for. "Disabled" is an event of its own. */
 const ACTS: readonly [fields: readonly string[], act: string][] = [
-  [['spec.scope', 'spec.scopeTrial'], 'trial made real'],
   [['spec.disabled'], 'enabled'],
   [['spec.key'], 'value replaced'],
   [['status.values'], 'new value discarded'],
   [['spec.scope'], 'scope changed'],
-  [['spec.scopeTrial'], 'trial of a scope changed'],
   [['status.addedScopes'], 'added scopes changed'],
   [['spec.ttl', 'spec.ttlAfterLastActivity'], 'lifetime changed'],
   [['spec.ttl'], 'lifetime changed'],
@@ -80,10 +77,8 @@ export const eventDetails = ({
   ip,
   userAgent,
   url,
-  request,
   cluster,
 }: HistoryEvent): string[] => [
-  ...(request === undefined ? [] : [request]),
   ...(cluster === undefined ? [] : [`in cluster ${cluster}`]),
   ...actsIn(fields).rest,
   ...(value === undefined ? [] : [`value ${value}`]),

@@ -34,7 +34,6 @@ export interface KeySpec {
   subject?: string
   groups?: readonly string[]
   scope?: Scope
-  scopeTrial?: { scope?: Scope; until?: string }
   /** Seconds. */
   ttl?: number
   disabled?: boolean
@@ -49,8 +48,6 @@ export interface AccessKey {
     ttlAfterLastActivity?: boolean
     sourceCIDRs?: readonly string[]
     type?: string
-    /** A smaller scope that is tried: docs/usage.md. */
-    scopeTrial?: { scope?: Scope; until?: string }
   }
   status?: {
     lastActivity?: string
@@ -63,7 +60,6 @@ export interface AccessKey {
     madeWith?: { name?: string; uid: string }
     lastRotation?: string
     values?: KeyValue[]
-    scopeTrial?: ScopeTrial
     formerScope?: FormerScope
     addedScopes?: Scope[]
   }
@@ -85,16 +81,7 @@ export interface Cluster {
   status?: { canUse?: boolean }
 }
 
-/** How much the trial of a scope would have refused. The response of a write does not say it. */
-export interface ScopeTrial {
-  since?: string
-  until?: string
-  phase?: string
-  refusals?: number
-  lastRefused?: string
-}
-
-/** The scope before another one was made real. Without a scope, there was none. */
+/** The scope that the last change of the scope replaced. Without a scope, there was none. */
 export interface FormerScope {
   scope?: Scope
   replaced?: string
@@ -133,7 +120,6 @@ export interface HistoryEvent {
   days?: number
   ip?: string
   userAgent?: string
-  request?: string
   cluster?: string
   url?: string
 }

@@ -1,7 +1,6 @@
-/** Writes the JSON patches that try a scope, make it real and put the former one back. A merge patch would merge scopes. */
+/** Writes the JSON patches that change a scope. A merge patch would merge scopes. */
 import { diffScopes } from '../../../lib/authorization/usage/scopediff.ts'
 import type { JsonObject, JsonValue } from '../../../lib/meta/types.ts'
-import type { Status } from './answers.ts'
 import type { AccessKey, Scope } from './objects.ts'
 
 const json = (value: object): JsonValue => value as JsonObject
@@ -13,26 +12,13 @@ const unchanged = ({ metadata }: AccessKey): JsonObject => ({
   value: metadata.resourceVersion,
 })
 
-/** Returns the patch that begins a trial, or gives the one that runs another scope or end. */
-export const trialPatch = (key: AccessKey, scope: Scope, until: string): JsonObject[] => [
-  unchanged(key),
-  { op: 'add', path: '/spec/scopeTrial', value: json({ scope, until }) },
-]
-
-/** Returns the patch that makes a scope real, with or without a trial of it. The server keeps the former one. */
-export const realPatch = (key: AccessKey, scope: Scope, { isForced }: { isForced: boolean }): JsonObject[] => [
-  ...scopePatch(key, scope),
-  { op: 'add', path: '/spec/scopeTrial', value: json({ scope, ...(isForced && { force: true }) }) },
-]
-
-export const endPatch = (key: AccessKey): JsonObject[] => [unchanged(key), { op: 'remove', path: '/spec/scopeTrial' }]
-
 /** Returns the patch that drops the scopes that were added to the inherited ones. */
 export const dropPatch = (key: AccessKey): JsonObject[] => [
   unchanged(key),
   { op: 'add', path: '/spec/dropAddedScopes', value: true },
 ]
 
+/** Returns the patch that sets the scope, or removes it. The server keeps the former one for 30 days. */
 export const scopePatch = (key: AccessKey, scope: Scope | undefined): JsonObject[] => [
   unchanged(key),
   scope === undefined ? { op: 'remove', path: '/spec/scope' } : { op: 'add', path: '/spec/scope', value: json(scope) },
@@ -44,33 +30,6 @@ export const pastedPatch = (key: AccessKey, scope: Scope): JsonObject[] => [
   key.spec?.scope ? { op: 'test', path: '/spec/scope', value: json(key.spec.scope) } : unchanged(key),
   { op: 'add', path: '/spec/scope', value: json(scope) },
 ]
-
-export interface Undo {
-  undoes: 'trial' | 'scope' | 'added'
-  patch: JsonObject[]
-}
-
-/**
- * Returns the patch that undoes the last step: ends a trial, puts the former scope back, or drops the scopes that were added. A trial is
- * always the later step, because making one real ends it. Undefined if there is nothing to undo.
- */
-export function undoPatch(key: AccessKey): Undo | undefined {
-  const { spec, status } = key
-  if (spec?.scopeTrial) return { undoes: 'trial', patch: endPatch(key) }
-  const former = status?.formerScope
-  if (former) return { undoes: 'scope', patch: scopePatch(key, former.scope) }
-  return status?.addedScopes?.length ? { undoes: 'added', patch: dropPatch(key) } : undefined
-}
-
-/** Returns the requests that keep the scope of a trial from being made real; undefined for any other refusal. */
-export function refusedByTrial({ details }: Partial<Status>): string[] | undefined {
-  const causes: unknown = details?.causes
-  const refused = (Array.isArray(causes) ? causes : []).flatMap(
-    (cause: { reason?: string; message?: string } | null) =>
-      cause?.reason === 'ScopeTrialRefused' && typeof cause.message === 'string' ? [cause.message] : [],
-  )
-  return refused.length > 0 ? refused : undefined
-}
 
 /** Returns what a change of scope removes and adds: one line of YAML for each entry, behind `-` or `+`. */
 export function scopeDiff(before: Scope | undefined, after: Scope | undefined): string[] {

@@ -20,7 +20,6 @@ export interface UsageEntry {
   request: string
   scope?: Scope
   lastUsed: string
-  refusedBy?: string[]
   /** Whether the scopes refused it: it was asked for, and is no use of the key. */
   refused?: boolean
 }

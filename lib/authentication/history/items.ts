@@ -35,7 +35,7 @@ export const historyPartition = (uid: string): string => `history#${uid}`
 const newestFirst = (at: number): string => String(9_999_999_999 - at).padStart(10, '0')
 
 /** The groups, as their sort keys begin. */
-export const GROUPS = ['1', '2', '3', '4', '5', '6', '7'] as const
+export const GROUPS = ['1', '2', '3', '4', '5', '7'] as const
 /** What whoever may change the key can repeat. */
 const OTHERS = '3'
 const GROUP_OF: Readonly<Record<string, string>> = {
@@ -43,7 +43,6 @@ const GROUP_OF: Readonly<Record<string, string>> = {
   leaked: '1',
   reused: '2',
   'source-refused': '5',
-  'scope-trial-refused': '6',
   'new-address': '4',
   'rotation-started': '7',
   'rotation-replaced': '7',
@@ -84,7 +83,6 @@ const MEMBERS: Readonly<Record<string, Check>> = {
   ip: isName,
   userAgent: isName,
   url: isText,
-  request: isText,
   cluster: isName,
 }
 const ACTOR = ['user', 'accessKey', 'accessKeyUid'] as const

@@ -3,37 +3,24 @@ import type { UserInfo } from '../../authorization/users/user.ts'
 import { encode, MAX_CONTEXT, type UserTexts } from './usercontext.ts'
 
 /**
- * Encodes the record. Throws an Error when a text does not fit, because a truncated chain would grant more; trials and warnings are
+ * Encodes the record. Throws an Error when a text does not fit, because a truncated chain would grant more; the last warnings are
  * left out then. During a deploy, functions of the previous release decode the texts and ignore members that they do not know.
  */
 export function encodeUser(whole: UserInfo, warnings: readonly string[] = []): UserTexts {
-  const { credential, federation, makers, sourceCIDRs, trials, ...user } = whole
-  const members = {
-    user,
-    credential,
-    federation,
-    makers,
-    sourceCIDRs,
-    trials,
-    ...(warnings.length > 0 && { warnings }),
-  }
-  const texts: Record<string, string> = {}
-  for (const [name, value] of Object.entries(members)) {
+  const { credential, federation, makers, sourceCIDRs, ...user } = whole
+  const texts: Record<string, string> = firstThatFit(warnings)
+  for (const [name, value] of Object.entries({ user, credential, federation, makers, sourceCIDRs })) {
     if (value === undefined) continue
-    const text = encode(value)
-    if (text.length <= MAX_CONTEXT) texts[name] = text
-    else if (Array.isArray(value) && ADVISORY.has(name)) Object.assign(texts, firstThatFit(name, value))
-    else throw new Error(`the ${name} does not fit the context of the authorizer`)
+    texts[name] = encode(value)
+    if (!fits(texts[name])) throw new Error(`the ${name} does not fit the context of the authorizer`)
   }
   return texts as UserTexts
 }
 
-/** What allows and refuses nothing, so that the last ones may be left out. */
-const ADVISORY: ReadonlySet<string> = new Set(['trials', 'warnings'])
+const fits = (text: string): boolean => text.length <= MAX_CONTEXT
 
-function firstThatFit(name: string, all: readonly unknown[]): Record<string, string> {
-  const lengths = all.map((_, index) => index + 1)
-  const fitting = lengths.map((length) => encode(all.slice(0, length))).filter(({ length }) => length <= MAX_CONTEXT)
-  const last = fitting.at(-1)
-  return last === undefined ? {} : { [name]: last }
+function firstThatFit(warnings: readonly string[]): Record<string, string> {
+  const texts = warnings.map((_, index) => encode(warnings.slice(0, index + 1))).filter(fits)
+  const last = texts.at(-1)
+  return last === undefined ? {} : { warnings: last }
 }

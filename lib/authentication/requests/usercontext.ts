@@ -4,7 +4,6 @@
  */
 
 import { parseChain } from '../../authorization/scopes/parsechain.ts'
-import { parseTrials } from '../../authorization/trials/scopetrial.ts'
 import { AUTHENTICATED } from '../../authorization/users/identity.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import { parseFederation, parseKeyHash } from '../keyinternal.ts'
@@ -56,7 +55,6 @@ const READERS = {
   federation: parseFederation,
   makers: listReader('the makers of the key of the user', isNonEmptyTextList),
   sourceCIDRs: listReader('the source addresses of the user', isNonEmptyTextList),
-  trials: parseTrials,
   warnings: listReader('the warnings of the response', isTextList),
 }
 

@@ -5,7 +5,6 @@
  *     pk=usage#UID sk=bXkga2V5IGhhc2gx entry={verb=get group= resource=pods …} day=2026-11-26 expires=1803036800
  *     pk=usage#UID sk=c2Vjb25kIGhhc2g accepted={cluster=prod} day=2026-11-26 expires=…
  *     pk=usage#UID sk=dGhpcmQgaGFzaCA asked={cluster=prod} day=2026-11-26 expires=…      the cluster asked about what every scope allows
- *     pk=usage#UID sk=refused#c2Vjb25kIGhhc2g entry={…} refusedBy={uid=… since=1795257600} day=2026-11-26 expires=…
  *     pk=usage#UID sk=denied#Zm91cnRoIGhhc2g refused={verb=delete …} day=2026-11-26 expires=…       the scopes refused it
  *     pk=usage#UID sk=denied#others day=2026-11-26 expires=…                 they refused more than is recorded
  *     pk=usage#UID sk=others day=2026-11-26 expires=…                        the key did more than is recorded
@@ -22,32 +21,22 @@ import {
 import { stringify } from '../../meta/encoding/json.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
-import { isObject } from '../../meta/value/walk.ts'
 import type { CompanionItem } from '../../storage/interface.ts'
 import type { ItemKey } from '../../storage/keys.ts'
 import { dayOf, expiryOf, itemHash, usagePartition } from '../keptitems.ts'
-import { isCount } from '../strictrecord.ts'
-
-/** The trial of a scope that would refuse a request: the uid of what has it, and when it began, in unix seconds. */
-export interface RefusingTrial {
-  uid: string
-  since: number
-}
 
 /**
  * A recorded use of a key: a request, or its use at a cluster that accepts keys. It can also record that the key did more than is
  * recorded, a request that its scopes refused, or (`undefined`) that they refused more. If a cluster asks about a request that is not recorded, a separate fact records that it asked.
  */
 export type UsageFact =
-  | { entry: UsedEntry; refusedBy?: RefusingTrial }
+  | { entry: UsedEntry }
   | { accepted: UsedPlace }
   | { asked: UsedPlace }
   | { refused: UsedEntry | undefined }
   | 'others'
 
 const OTHERS = 'others'
-/** What a trial would have refused. */
-const REFUSED = 'refused#'
 const DENIED = 'denied#'
 /**
  * An entry that is longer as JSON, such as one with a long path, is not recorded, so that an item costs one write unit. Nor is one
@@ -63,8 +52,8 @@ export function usageItem(uid: string, fact: UsageFact, at: number): CompanionIt
   const attributes = attributesOf(fact)
   const text = stringify(attributes)
   const isUnfit = Buffer.byteLength(text) > MAX_BYTES || withoutCredentials(text) !== text
-  const prefix = 'refusedBy' in attributes ? REFUSED : fact !== OTHERS && 'refused' in fact ? DENIED : ''
-  if (text === '{}' || isUnfit) return { pk, sk: `${prefix === DENIED ? DENIED : ''}${OTHERS}`, attributes: dated(at) }
+  const prefix = fact !== OTHERS && 'refused' in fact ? DENIED : ''
+  if (text === '{}' || isUnfit) return { pk, sk: `${prefix}${OTHERS}`, attributes: dated(at) }
   return { pk, sk: `${prefix}${itemHash(text)}`, attributes: { ...attributes, ...dated(at) } }
 }
 
@@ -73,7 +62,7 @@ function attributesOf(fact: UsageFact): JsonObject {
   if ('accepted' in fact) return { accepted: encodePlace(fact.accepted) }
   if ('asked' in fact) return { asked: encodePlace(fact.asked) }
   if ('refused' in fact) return fact.refused ? { refused: encodeEntry(fact.refused) } : {}
-  return { entry: encodeEntry(fact.entry), ...(fact.refusedBy && { refusedBy: { ...fact.refusedBy } }) }
+  return { entry: encodeEntry(fact.entry) }
 }
 
 /** Returns how a cluster is shown. */
@@ -82,7 +71,7 @@ export const placeName = (place: UsedPlace): string =>
 
 /** The items of a key. `day` is the last one, as `2026-11-26`. */
 export interface RecordedUsage {
-  entries: { entry: UsedEntry; day: string; refusedBy?: RefusingTrial[] }[]
+  entries: { entry: UsedEntry; day: string }[]
   accepted: { place: UsedPlace; day: string }[]
   /** The last day on which each cluster asked about the key, by the name of the cluster. */
   asked: Map<string, string>
@@ -94,10 +83,7 @@ export interface RecordedUsage {
   refusedMore: boolean
 }
 
-/**
- * Reads the items of a key. An entry that trials would refuse has an item for each of them. An item in another form is one that this
- * release cannot read: then the rest is incomplete.
- */
+/** Reads the items of a key. An item in another form is one that this release cannot read: then the rest is incomplete. */
 export function readUsage(
   items: readonly Pick<CompanionItem, 'sk' | 'attributes'>[],
   options: ScopeOptions,
@@ -110,9 +96,8 @@ export function readUsage(
     refused: [],
     refusedMore: false,
   }
-  const entries = new Map<string, RecordedUsage['entries'][number]>()
   for (const { sk, attributes } of items) {
-    const { refusedBy, day } = attributes
+    const { day } = attributes
     if (sk.startsWith(DENIED)) {
       const refused = decodeEntry(attributes.refused, options)
       if (refused && typeof day === 'string') read.refused.push({ entry: refused, day })
@@ -126,23 +111,14 @@ export function readUsage(
       read.isIncomplete = true
       continue
     }
-    if (entry) {
-      const text = stringify(encodeEntry(entry))
-      const { day: other, refusedBy: trials = [] } = entries.get(text) ?? {}
-      const all = isTrial(refusedBy) ? [...trials, refusedBy] : trials
-      entries.set(text, { entry, day: later(day, other), ...(all.length > 0 && { refusedBy: all }) })
-    }
+    if (entry) read.entries.push({ entry, day })
     if (accepted) read.accepted.push({ place: accepted, day })
     if (asked) read.asked.set(placeName(asked), later(day, read.asked.get(placeName(asked))))
   }
-  read.entries.push(...entries.values())
   return read
 }
 
 const later = (day: string, other = day): string => (day > other ? day : other)
-
-const isTrial = (value: unknown): value is RefusingTrial =>
-  isObject(value) && typeof value.uid === 'string' && isCount(value.since)
 
 /** The mark since when the deployment records usage. */
 export const recordingKey: ItemKey = { pk: 'recording', sk: '#' }

@@ -1,7 +1,6 @@
 /** Declares how what keys do is recorded. The code that does it is loaded with the first use of a key. */
-import type { Attributes, Decision } from '../../authorization/attributes/attributes.ts'
+import type { Attributes } from '../../authorization/attributes/attributes.ts'
 import type { ScopeChain } from '../../authorization/scopes/scope.ts'
-import type { Asker, ScopeTrial } from '../../authorization/trials/scopetrial.ts'
 import type { UsedPlace } from '../../authorization/usage/usedentry.ts'
 
 /** A key, and the generation of its spec: another scope may tell names apart. */
@@ -27,26 +26,6 @@ export interface UsageRecorder {
   /** Records that a cluster accepted a key by itself. Never rejects. */
   accepted(key: UsedKey, place: UsedPlace): Promise<void>
 }
-
-/** A request that the real scopes allow, and who made it. */
-export interface TriedRequest {
-  chain: ScopeChain
-  attributes: Attributes
-  /** The cluster that asked. */
-  place?: UsedPlace
-  real: Decision
-  asker: Asker
-}
-
-export interface TrialRecorder {
-  /** Records what the running ones of these trials would refuse. Returns warnings for the holder of the key. Never rejects. */
-  tried(trials: readonly ScopeTrial[], asked: TriedRequest): Promise<string[]>
-}
-
-/** Returns a recorder that loads another one with its first call. */
-export const lazyTrials = (load: () => Promise<TrialRecorder>): TrialRecorder => ({
-  tried: async (...given) => (await load()).tried(...given),
-})
 
 /** Returns a recorder that loads another one with its first call. */
 export const lazyUsage = (load: () => Promise<UsageRecorder>): UsageRecorder => ({

@@ -28,11 +28,14 @@ export function extendChain(chain: ScopeChain, more: ScopeChain): ScopeChain {
 export const containsChain = (chain: ScopeChain, part: ScopeChain): boolean =>
   part.every((scope) => chain.some((one) => deepEqual(one, scope)))
 
-/** Returns the 422 errors, at `path`, for a chain before it is stored with a key or signed into a token. */
-export function validateChain(chain: ScopeChain, path = 'spec.scope'): FieldError[] {
+/** Where errors and warnings find the scope. */
+export const SCOPE_PATH = 'spec.scope'
+
+/** Returns the 422 errors for a chain before it is stored with a key or signed into a token. */
+export function validateChain(chain: ScopeChain): FieldError[] {
   const errors: FieldError[] = []
-  if (chain.length > MAX_CHAIN_SCOPES) errors.push(tooMany(path, chain.length, MAX_CHAIN_SCOPES))
-  if (byteLength(chain) > MAX_CHAIN_BYTES) errors.push(tooLong(path, MAX_CHAIN_BYTES))
+  if (chain.length > MAX_CHAIN_SCOPES) errors.push(tooMany(SCOPE_PATH, chain.length, MAX_CHAIN_SCOPES))
+  if (byteLength(chain) > MAX_CHAIN_BYTES) errors.push(tooLong(SCOPE_PATH, MAX_CHAIN_BYTES))
   return errors
 }
 

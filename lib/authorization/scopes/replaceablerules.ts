@@ -1,16 +1,17 @@
 /** Finds the rules of a scope that another list says more simply. All other rules say what no list can, and refusals recommend them. */
+import { SCOPE_PATH } from './chain.ts'
 import { projectOf, type ScopeOptions } from './project.ts'
 import { hasReviews } from './roles.ts'
 import type { Rule } from './rules.ts'
 import type { Scope } from './scope.ts'
 
-/** Returns the deprecation warning for each rule of the scope at `path` that another list replaces, as Kubernetes words it. */
-export function ruleWarnings(scope: Scope | undefined, options: ScopeOptions, path = 'spec.scope'): string[] {
+/** Returns the deprecation warning for each rule of the scope that another list replaces, as Kubernetes words it. */
+export function ruleWarnings(scope: Scope | undefined, options: ScopeOptions): string[] {
   // Beside a role for reviews, the other lists say where it may review.
   if (scope === undefined || hasReviews(scope)) return []
   return (scope.rules ?? []).flatMap((rule, index) => {
     const list = listInstead(rule, options)
-    return list ? [`${path}.rules[${index}]: deprecated since v1; use ${path}.${list} instead`] : []
+    return list ? [`${SCOPE_PATH}.rules[${index}]: deprecated since v1; use ${SCOPE_PATH}.${list} instead`] : []
   })
 }
 

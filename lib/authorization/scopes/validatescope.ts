@@ -1,30 +1,30 @@
 /** Validates a scope beyond its schema. Specification section 2.3. */
 import { type FieldError, invalid, notSupported, required, tooLong } from '../../meta/errors/fielderror.ts'
-import { byteLength, MAX_CHAIN_BYTES } from './chain.ts'
+import { byteLength, MAX_CHAIN_BYTES, SCOPE_PATH } from './chain.ts'
 import { ROLE_NAMES, type RoleEntry } from './roles.ts'
 import type { Scope } from './scope.ts'
 import { validateRule } from './validaterule.ts'
 
 /**
  * Returns the 422 errors for a scope that matches its schema. A scope over 4 KiB is rejected without further
- * validation. `path` is that of the scope.
+ * validation.
  */
-export function validateScope(scope: Scope | undefined, path = 'spec.scope'): FieldError[] {
+export function validateScope(scope: Scope | undefined): FieldError[] {
   if (scope === undefined) return []
-  if (byteLength(scope) > MAX_CHAIN_BYTES) return [tooLong(path, MAX_CHAIN_BYTES)]
+  if (byteLength(scope) > MAX_CHAIN_BYTES) return [tooLong(SCOPE_PATH, MAX_CHAIN_BYTES)]
   return [
-    ...each(scope.roles, `${path}.roles`, validateRole),
-    ...each(scope.projects, `${path}.projects`, ({ project }, at) => name(project, `${at}.project`, '*')),
-    ...each(scope.spaces, `${path}.spaces`, ({ project, space }, at) => [
+    ...each(scope.roles, `${SCOPE_PATH}.roles`, validateRole),
+    ...each(scope.projects, `${SCOPE_PATH}.projects`, ({ project }, at) => name(project, `${at}.project`, '*')),
+    ...each(scope.spaces, `${SCOPE_PATH}.spaces`, ({ project, space }, at) => [
       ...name(project, `${at}.project`),
       ...name(space, `${at}.space`, '*'),
     ]),
-    ...each(scope.virtualClusters, `${path}.virtualClusters`, ({ project, virtualCluster }, at) => [
+    ...each(scope.virtualClusters, `${SCOPE_PATH}.virtualClusters`, ({ project, virtualCluster }, at) => [
       ...name(project, `${at}.project`),
       ...name(virtualCluster, `${at}.virtualCluster`, '*'),
     ]),
-    ...each(scope.clusters, `${path}.clusters`, ({ cluster }, at) => name(cluster, `${at}.cluster`, '*')),
-    ...each(scope.rules, `${path}.rules`, validateRule),
+    ...each(scope.clusters, `${SCOPE_PATH}.clusters`, ({ cluster }, at) => name(cluster, `${at}.cluster`, '*')),
+    ...each(scope.rules, `${SCOPE_PATH}.rules`, validateRule),
   ]
 }
 

@@ -29,8 +29,6 @@ export interface KeySpec {
   groups?: string[]
   type?: string
   scope?: Scope
-  /** A scope that is tried beside the real one until a time, as RFC 3339 has it. */
-  scopeTrial?: { scope?: Scope; until?: string; force?: boolean }
   /** Drops the scopes that were added to the inherited ones. Never stored. */
   dropAddedScopes?: boolean
   /** Seconds. */

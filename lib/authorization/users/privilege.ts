@@ -49,38 +49,24 @@ export const forbiddenCreation = (user: UserInfo, spec: KeySpec, moment: Moment)
  * in spec, including the key's value and the other write-only fields.
  */
 export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change: KeyChange): string | undefined {
-  const { scope } = next.scopeTrial ?? {}
-  const isProposed = scope !== undefined && !deepEqual(next.scopeTrial, old.spec.scopeTrial)
   const reason =
-    boundReason(user, old, next, change) ??
-    // A user may propose only a scope that the user may also set.
-    (isProposed ? boundReason(user, old, { ...next, scope }, change) : undefined)
+    exceedsScope(user, old, next, change.noun) ??
+    outlivingChange(user, old, next, change) ??
+    sourcesForbidChange(user, old.spec, next, change)
   if (reason !== undefined || isMaster(user)) return reason
   const changed = PRIVILEGED.find((member) => text(old.spec[member]) !== text(next[member]))
   return changed ? `only system:masters may change spec.${changed}` : exceeds(user, next)
 }
 
-/** Returns why what binds the key of the user forbids the change, for system:masters too, or undefined. */
-const boundReason = (user: UserInfo, old: Key, next: KeySpec, change: KeyChange): string | undefined =>
-  exceedsScope(user, old, next, change.noun) ??
-  outlivingChange(user, old, next, change) ??
-  sourcesForbidChange(user, old.spec, next, change)
-
 /**
  * Returns what a key inherits after the user changes its spec to `next`. The chain keeps its scopes and gains any scope of the
- * user's own chain that the change would remove, and the scope that a scoped caller replaces by one that was tried. A scoped caller
- * that replaces the scope of its own key thus keeps the old scope beneath the new one.
+ * user's own chain that the change would remove. A scoped caller that replaces the scope of its own key thus keeps the old scope
+ * beneath the new one.
  */
-export function chainAfterChange(
-  user: UserInfo,
-  { spec, carried, born = carried.length }: Key,
-  next: KeySpec,
-): Inherited {
+export function chainAfterChange(user: UserInfo, { carried, born = carried.length }: Key, next: KeySpec): Inherited {
   if (next.dropAddedScopes) return { carried: carried.slice(0, born) }
   const after = effectiveChain({ spec: next, carried })
-  const isTried = [spec, next].some(({ scopeTrial }) => scopeTrial?.scope && deepEqual(scopeTrial.scope, next.scope))
-  const replaced = isTried && user.chain.length > 0 && spec.scope ? [spec.scope] : []
-  const more = [...user.chain, ...replaced].filter((scope) => !containsChain(after, [scope]))
+  const more = user.chain.filter((scope) => !containsChain(after, [scope]))
   const all = extendChain(carried, more)
   return { carried: all, ...(born < all.length && { born }) }
 }

@@ -1,6 +1,5 @@
 /** Defines the user of a request, as the authorizer passes it to the handlers. */
 import type { ScopeChain } from '../scopes/scope.ts'
-import type { ScopeTrial } from '../trials/scopetrial.ts'
 
 /** The identity of a key. Ownership compares identities, so a subject with the name of a user is not that user. */
 export type Identity = `user:${string}` | `team:${string}` | `subject:${string}`
@@ -69,8 +68,6 @@ export interface UserInfo {
   sourceCIDRs?: readonly string[]
   /** Whether the scope of the presented key has the right to create reviews (`reviewright.ts`). */
   mayReview?: true
-  /** The scopes that are tried beside the chain. They allow and refuse nothing. Absent: none; never empty. */
-  trials?: readonly ScopeTrial[]
   /** The scopes that must all allow a request. Empty means unrestricted. */
   chain: ScopeChain
 }

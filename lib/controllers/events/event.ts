@@ -20,7 +20,6 @@ type EventKind =
   | 'reused'
   | 'source-refused'
   | 'leaked'
-  | 'scope-trial-refused'
   | 'revoked'
 
 /** What happened to a key. */

@@ -48,10 +48,10 @@ async function occurrence(
   { store, storage, limits }: Lifecycle,
   { pk, sk, attributes }: CompanionItem,
 ): Promise<KeyOccurrence> {
-  const { kind, name, uid, at, value, ip, userAgent, url, request, trial } = readSignal(attributes)
+  const { kind, name, uid, at, value, ip, userAgent, url } = readSignal(attributes)
   const stored = await storage.get(store.kind.table, objectKey('', name))
   const known = stored?.object.metadata.uid === uid ? keyData(stored, at, limits) : undefined
-  const data = { ...known, ...defined({ value, ip, userAgent, url, request, trial }) }
+  const data = { ...known, ...defined({ value, ip, userAgent, url }) }
   return { kind, name, uid, at, unique: `${pk} ${sk}`, data, ...(known === undefined && { gone: true as const }) }
 }
 

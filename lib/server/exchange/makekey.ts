@@ -3,12 +3,10 @@
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import type { ExchangedKey } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
-import { trialsOf } from '../../authentication/credential.ts'
 import { decodeKeyInternal, type TargetOfKey } from '../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
 import { endedTarget } from '../../authentication/targetkeys.ts'
 import { hasReviews } from '../../authorization/scopes/roles.ts'
-import { inheritedTrials } from '../../authorization/trials/scopetrial.ts'
 import { rulesOf } from '../../federation/catalogue.ts'
 import type { TokenUse } from '../../federation/issuers.ts'
 import { runOf } from '../../federation/run.ts'
@@ -113,14 +111,12 @@ async function attempt(
     return target ? [...taken, { op: 'absent', ...endedTarget(trust.uid, target.record) }] : taken
   }
   const expires = at + grant.ttl
-  const trials = inheritedTrials(trialsOf(trust.spec, trust), at)
   const plan: ExchangedKey = {
     labels: labelsOf(trust.name, provider.name),
     origin: {
       creator: trust.creator,
       carried: grant.carried,
       ...(trust.reviewScope && hasReviews(grant.scope) && { reviewScope: trust.reviewScope }),
-      ...(trials.length > 0 && { trials }),
       federation: {
         trust: { uid: trust.uid, revision: trust.revision },
         provider: { uid: provider.uid, revision: provider.revision },

@@ -32,10 +32,7 @@ export async function writeCompanion(
   }
   const { when } = item
   if (typeof when === 'object') return swap(context, when.is, { pk, sk, attributes }, deadline)
-  const write: SingleWrite =
-    when === 'present'
-      ? { type: 'set', key: { pk, sk }, attributes, when: has({}) }
-      : { type: 'put', item: { ...attributes, pk, sk }, when: when && isAbsent }
+  const write: SingleWrite = { type: 'put', item: { ...attributes, pk, sk }, when: when && isAbsent }
   return (await persist(context, write, deadline)) ? { pk, sk, attributes } : undefined
 }
 

@@ -102,11 +102,9 @@ describe('advise', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^No smaller scope is advised for idle\./)])
     expect(stdout).toContain('\nWhy:\n  No request that a scope can limit is recorded.\n')
     expect(await advise('idle', '--patch')).toMatchObject(says(0, 'No smaller scope is advised for idle.', ''))
-    for (const step of [['--trial', '7d'], ['--apply']]) {
-      expect(await advise('idle', ...step, '--yes')).toMatchObject(
-        says(1, 'No smaller scope is advised for idle:\n  No request that', ''),
-      )
-    }
+    expect(await advise('idle', '--apply', '--yes')).toMatchObject(
+      says(1, 'No smaller scope is advised for idle:\n  No request that', ''),
+    )
   })
 
   test.each(cases.refused as [string[], string][])('refuses %j before it sends anything', async (args, message) => {
@@ -156,72 +154,38 @@ describe('advise --all', () => {
   })
 })
 
-describe('a trial', () => {
-  test('begins, shows what it finds, is made real, and is undone', async () => {
-    const key = await makeUsed('tried')
-    const begun = await asked('y\n', 'tried', '--trial', '7d')
-    expect(begun).toMatchObject(
+describe('the advised scope', () => {
+  test('is shown before it is set, and the former one is put back', async () => {
+    const key = await makeUsed('applied')
+    const removed =
+      'May do now   projects a, b\nMay do then  project a\n  - projects: {project: b}\nRequests that need what is marked with - are refused.\n'
+    const refused = await asked('n\n', 'applied', '--apply')
+    expect(refused).toMatchObject(says(1, `${removed}Make this the scope of applied? [y/N] `))
+    expect(refused.stderr).toContain('Nothing was changed.')
+    expect((await stored('applied')).spec.scope).toEqual(real)
+    expect(await advise('applied', '--apply', '--yes', '-o', 'json')).toMatchObject(says(0, removed))
+    expect((await stored('applied')).spec.scope).toEqual(smaller)
+    expect((await list(key, 'b')).status).toBe(403)
+    expect(await cli.ok(['keys', 'show', 'applied'])).toMatch(/^Former scope +projects a, b, kept until /m)
+    expect(await asked('y\n', 'applied', '--undo')).toMatchObject(
       says(
         0,
-        /^ {2}- projects: \{project: b\}\nUntil .*Try this scope for tried\? \[y\/N\] The trial runs until /s,
-        '',
+        /\n {2}\+ projects: \{project: b\}\nThe key had this scope until .*\. What is marked with \+ is allowed again\.\nPut it back\? \[y\/N\] /,
       ),
     )
-    expect((await stored('tried')).spec.scopeTrial.scope).toEqual(smaller)
-    expect(await cli.ok(['keys', 'show', 'tried'])).toMatch(
-      /^Trial of a scope +ends in 7d \(.*\), would have refused nothing$/m,
-    )
-    expect(await advise('tried', '--trial', '1d', '--yes')).toMatchObject(
-      says(1, 'A trial of tried runs already. It ends in 7d'),
-    )
-    expect(await advise('tried', '--apply', '--yes', '-o', 'json')).toMatchObject({ code: 0 })
-    expect((await stored('tried')).spec).toMatchObject({ scope: smaller })
-    expect((await list(key, 'b')).status).toBe(403)
-    expect(await cli.ok(['keys', 'show', 'tried'])).toMatch(/^Former scope +projects a, b, kept until /m)
-    expect(await advise('tried', '--undo', '--yes')).toMatchObject(
-      says(0, '  + projects: {project: b}\nThis is the scope that the key had until '),
-    )
-    expect((await stored('tried')).spec.scope).toEqual(real)
-    expect(await advise('tried', '--undo', '--yes')).toMatchObject(
-      says(1, 'tried has no trial, and no former scope is kept.'),
-    )
+    expect((await stored('applied')).spec.scope).toEqual(real)
+    expect(await advise('applied', '--undo', '--yes')).toMatchObject(says(0, '  - projects: {project: b}\n'))
+    expect((await stored('applied')).spec.scope).toEqual(smaller)
   })
 
-  test('that would have refused requests is made real by force only', async () => {
-    const key = await makeUsed('refusing')
-    await advise('refusing', '--trial', '7d', '--yes')
-    await list(key, 'b')
-    expect(await cli.ok(['keys', 'show', 'refusing'])).toContain(
-      `would have refused 1 kind of requests, the last on ${today}\n`,
+  test('is not put back if there is none', async () => {
+    await makeUsed('unchanged')
+    expect(await advise('unchanged', '--undo', '--yes')).toMatchObject(
+      says(1, 'unchanged has no former scope: its scope has not changed for 30 days.'),
     )
-    expect(await cli.ok(['usage', 'refusing'])).toMatch(/"b" .* its trial\n/)
-    const unasked = await asked('y\n', 'refusing', '--apply')
-    expect(unasked.stderr).not.toContain('[y/N]')
-    expect(unasked).toMatchObject(
-      says(4, `would have refused requests:\n  list of virtualclusterinstances in project "b" (${today})\n`),
+    expect(await advise('unchanged', '--drop-added', '--yes')).toMatchObject(
+      says(1, 'unchanged has no scopes that were added.'),
     )
-    expect((await stored('refusing')).spec.scope).toEqual(real)
-    expect(await advise('refusing', '--apply', '--force', '--yes')).toMatchObject({ code: 0 })
-    expect((await stored('refusing')).spec.scope).toEqual(smaller)
-  })
-
-  test('ends by an undo before anything was made real, and a scope that was not tried is undone, too', async () => {
-    await makeUsed('ended')
-    await advise('ended', '--trial', '7d', '--yes')
-    await advise('ended', '--trial', '9d', '--replace', '--yes')
-    expect(await advise('ended', '--undo', '--yes')).toMatchObject(
-      says(0, 'The trial of ended has ended. Its scope stays as it was.'),
-    )
-    expect((await stored('ended')).spec.scopeTrial).toBeUndefined()
-    expect(await asked('n\n', 'ended', '--apply')).toMatchObject(
-      says(1, /There was no trial\..*Nothing was changed\./s),
-    )
-    expect((await stored('ended')).spec.scope).toEqual(real)
-    expect(await advise('ended', '--apply', '--yes')).toMatchObject({ code: 0 })
-    const { spec } = await stored('ended')
-    expect([spec.scope, spec.scopeTrial]).toEqual([smaller, undefined])
-    expect(await advise('ended', '--undo', '--yes')).toMatchObject({ code: 0 })
-    expect((await stored('ended')).spec.scope).toEqual(real)
   })
 
   test('changes nothing if somebody else changes the key meanwhile', async () => {
@@ -239,66 +203,41 @@ describe('a trial', () => {
   })
 })
 
-test('what a step adds is shown before it, and scopes that were added are dropped by an undo of their own', async () => {
+test('what a scoped key has widened is shown before it is put back, and scopes that were added are dropped', async () => {
   const rules = [{ verbs: ['*'], resources: [{ group: 'management.platform', resources: ['ownedaccesskeys'] }] }]
-  const key = await server.makeKey({ user: 'alice', scope: { rules, ...smaller } }, { name: 'narrowed' })
-  const asItself = { env: { KEYPLANE_KEY: key.token } }
-  expect(await advise('narrowed', '--trial', '7d', '--project', 'c', '--yes')).toMatchObject(
-    says(0, /\n {2}\+ projects: \{project: c\}\n.* What is marked with \+ may allow more than before\./),
+  const key = await server.makeKey({ user: 'alice', scope: { rules, ...smaller } }, { name: 'widened' })
+  const everything = { rules: [{}], projects: null }
+  await server.patch(`${keys}/widened`, { spec: { scope: everything } }, key.token)
+  await server.patch(`${keys}/widened`, { spec: { scope: { rules, ...smaller } } }, key.token)
+  expect(await asked('n\n', 'widened', '--undo')).toMatchObject(
+    says(1, /^May do then +everything its owner and groups may \(a rule without limits\)\n.* {2}\+ rules: \{\}\n/ms),
   )
-  expect(await cli.run(['advise', 'narrowed', '--apply', '--force', '--yes'], asItself)).toMatchObject(
-    says(0, /is also limited by a scope/),
+  expect(await advise('widened', '--undo', '--yes')).toMatchObject(
+    says(0, 'widened has its former scope again, but scopes that were added to it still limit it.'),
   )
-  expect(await advise('narrowed', '--undo', '--yes')).toMatchObject(says(0, 'narrowed has its former scope again.'))
-  await server.patch(`${keys}/narrowed`, { spec: { scope: { rules, projects: null } } }, key.token)
-  await server.patch(`${keys}/narrowed`, { spec: { scope: { rules, ...real } } })
-  expect((await stored('narrowed')).status.addedScopes).toHaveLength(1)
-  expect(await cli.ok(['keys', 'show', 'narrowed'])).toMatch(/^Also limited to +/m)
-  expect(await advise('narrowed', '--undo', '--yes')).toMatchObject(
-    says(0, /It is no longer limited to:\n {4}rules: .*narrowed is limited by its own scope/s),
+  expect((await stored('widened')).status.addedScopes).toHaveLength(1)
+  expect(await cli.ok(['keys', 'show', 'widened'])).toMatch(/^Also limited to +/m)
+  expect(await advise('widened', '--drop-added', '--yes')).toMatchObject(
+    says(0, /It is no longer limited to:\n {4}rules: .*widened is limited by its own scope/s),
   )
-  expect((await stored('narrowed')).status.addedScopes).toBeUndefined()
+  expect((await stored('widened')).status.addedScopes).toBeUndefined()
 })
 
-test('a chosen scope is tried, also by a trust, which has no advice', async () => {
-  await server.makeKey({ user: 'alice', scope: real }, { name: 'chosen' })
-  await cli.ok(['advise', 'chosen', '--trial', '7d', '--project', 'a', '--yes'])
-  expect((await stored('chosen')).spec.scopeTrial.scope).toEqual(smaller)
-  expect(
-    await advise('chosen', '--trial', '7d', '--project', 'b', '--project', 'a', '--replace', '--yes'),
-  ).toMatchObject(says(1, 'chosen has this scope already, so there is nothing to try.'))
-  const client = await federation.trust('deploy', { scope: real })
+test('a trust has a former scope, but no advice', async () => {
+  await federation.trust('deploy', { scope: real })
   const run = (...args: string[]) => advise('deploy', '--trust', ...args)
-  const trust = async () => (await server.call(`${trusts}/deploy`)).json
-  expect(await run('--apply', '--yes')).toMatchObject(says(1, 'deploy has no trial.'))
-  expect(await run('--trial', '7d', '--project', 'a', '--yes')).toMatchObject(
-    says(0, /^ {2}- projects: \{project: b\}\n.*To make its scope real: keyplane advise deploy --trust --apply$/ms),
-  )
-  const { json } = await federation.exchange(client, federation.sign())
-  await server.call(instances('p-b'), { token: json.access_token })
+  await server.patch(`${trusts}/deploy`, { spec: { scope: smaller } })
   expect(await run()).toMatchObject(
-    says(
-      0,
-      '',
-      expect.stringMatching(
-        /^Its keys may do +projects a, b\nTrial of a scope .* would have refused 1 kind of requests, the last on /ms,
-      ),
-    ),
+    says(0, '', expect.stringMatching(/^Its keys may do +project a\nFormer scope +projects a, b, kept until /m)),
   )
-  expect(await run('--apply', '--yes')).toMatchObject(
-    says(4, 'To make it real anyway: keyplane advise deploy --trust --apply --force'),
-  )
-  await cli.ok(['advise', 'deploy', '--trust', '--apply', '--force', '--yes'])
-  const { spec } = await trust()
-  expect([spec.scope, spec.scopeTrial]).toEqual([smaller, undefined])
-  await cli.ok(['advise', 'deploy', '--trust', '--undo', '--yes'])
-  expect((await trust()).spec.scope).toEqual(real)
+  expect(await run('--undo', '--yes')).toMatchObject(says(0, 'The trust had this scope until '))
+  expect((await server.call(`${trusts}/deploy`)).json.spec.scope).toEqual(real)
 })
 
 test('docs/usage.md shows what its commands print', async () => {
   const page = await readFile(join(import.meta.dirname, '../../../docs/usage.md'), 'utf8')
   const shown = [...page.matchAll(/^```sh\nkeyplane (.*)\n```\n\n((?: {4}.*\n|\n(?= {4}))+)/gm)]
-  expect(shown).toHaveLength(4)
+  expect(shown).toHaveLength(3)
   await publishEvents()
   await makeUsed('ci', { scope: { projects: [{ project: 'a' }, { project: 'old' }] } })
   const undated = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:]+Z/g, 'TIME')

@@ -54,7 +54,7 @@ describe('a request', () => {
   test('changes objects with a merge patch, or a JSON patch if it is a list', async () => {
     reply = json(200, {})
     await api().send(paths.key('a'), { method: 'PATCH', body: { spec: { disabled: true } } })
-    await api().send(paths.key('a'), { method: 'PATCH', body: [{ op: 'remove', path: '/spec/scopeTrial' }] })
+    await api().send(paths.key('a'), { method: 'PATCH', body: [{ op: 'remove', path: '/spec/scope' }] })
     expect(received.slice(-2).map(({ headers }) => headers['content-type'])).toEqual([
       'application/merge-patch+json',
       'application/json-patch+json',

@@ -265,24 +265,20 @@ describe('what happened to a key', () => {
       { type: 'changed', actor, fields: ['spec.ttl', 'spec.scope', 'spec.ofAnotherRelease'] },
       { type: 'changed', actor, fields: ['spec.disabled'] },
       { type: 'changed', fields: ['status.values'] },
-      { type: 'changed', fields: ['spec.scope', 'spec.scopeTrial'] },
       { type: 'changed', fields: ['metadata.finalizers'] },
       { type: 'revoked', actor: { user: 'system:controller:garbage-collector' }, how: 'Disabled' },
       { type: 'new-address', ip: '192.0.2.1', userAgent: 'curl/8' },
       { type: 'expiring', days: 1 },
-      { type: 'scope-trial-refused', request: 'list of pods' },
       { type: 'of-another-release' },
     ].map((event) => eventWords({ time: AT, ...event }))
     expect(words.map(({ title, detail }) => [title, detail])).toEqual([
       ['Scope changed, lifetime changed', 'by alice with ci, spec.ofAnotherRelease'],
       ['Enabled', 'by alice with ci'],
       ['New value discarded', ''],
-      ['Trial made real', ''],
       ['Changed', 'metadata.finalizers'],
       ['Disabled', 'by system:controller:garbage-collector'],
       ['Used from a new address', 'from 192.0.2.1, by curl/8'],
       ['Expires soon', 'in 1 day'],
-      ['A trial would have refused', 'list of pods'],
       ['Of-another-release', ''],
     ])
   })

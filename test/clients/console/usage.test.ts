@@ -1,10 +1,10 @@
 /** What the page of a key says about its usage. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type TrialWish, trialChange, trialEnd } from '../../../clients/console/src/pages/key/usage/trialchange.ts'
+import { type ScopeStep, scopeChange } from '../../../clients/console/src/pages/key/usage/scopestep.ts'
 import { clusterWords, lineWords, recordingWords } from '../../../clients/console/src/pages/key/usage/usedlines.ts'
 import { applyJsonPatch, decodeJsonPatch } from '../../../lib/meta/patch/jsonpatch.ts'
-import { keyOf, NOW } from './keys.ts'
+import { keyOf } from './keys.ts'
 
 describe('the lines of a scope', () => {
   const scope = { projects: [{ project: 'a' }, { project: 'b' }], allowPlatformCli: true }
@@ -66,47 +66,30 @@ test('a cluster that never asks is unknown', () => {
   )
 })
 
-describe('a change of a trial', () => {
+describe('a step of a scope', () => {
   const [wide, small] = [{ projects: [{ project: 'a' }], rules: [{}] }, { projects: [{ project: 'a' }] }]
-  const until = trialEnd(NOW)
-  const tried = keyOf({ spec: { scope: wide, scopeTrial: { scope: small, until } } })
-  const plain = keyOf({ spec: { scope: wide } })
   const former = (scope?: object) =>
-    keyOf({ spec: { scope: small }, status: { formerScope: { ...(scope && { scope }), until } } })
+    keyOf({ spec: { scope: small }, status: { formerScope: { ...(scope && { scope }) } } })
 
-  test.each<[string, ReturnType<typeof keyOf>, Omit<TrialWish, 'until'>, object]>([
-    ['try', plain, { step: 'try', advised: small }, { scope: wide, scopeTrial: { scope: small, until } }],
-    ['apply', plain, { step: 'apply', advised: small }, { scope: small, scopeTrial: { scope: small } }],
+  test.each<[string, ReturnType<typeof keyOf>, ScopeStep, object]>([
+    ['the smaller one', keyOf({ spec: { scope: wide } }), 'apply', { scope: small }],
+    ['the smaller one of a key without a scope', keyOf({ spec: { scope: undefined } }), 'apply', { scope: small }],
+    ['the former one', former(wide), 'back', { scope: wide }],
+    ['the former one, which is none', former(), 'back', {}],
     [
-      'apply to a key without a scope',
-      keyOf({ spec: { scope: undefined } }),
-      { step: 'apply', advised: small },
-      { scope: small, scopeTrial: { scope: small } },
-    ],
-    ['real', tried, { step: 'real' }, { scope: small, scopeTrial: { scope: small } }],
-    ['anyway', tried, { step: 'real', isForced: true }, { scope: small, scopeTrial: { scope: small, force: true } }],
-    ['end', tried, { step: 'end' }, { scope: wide }],
-    ['back', former(wide), { step: 'back' }, { scope: wide }],
-    [
-      'drop',
+      'without those that were added',
       keyOf({ spec: { scope: wide }, status: { addedScopes: [small] } }),
-      { step: 'drop' },
+      'drop',
       { scope: wide, dropAddedScopes: true },
     ],
-    ['back to no scope', former(), { step: 'back' }, {}],
-  ])('%s makes just this of the key, and asks for the version that was seen', (_, key, wish, spec) => {
-    const { patch, isDone } = trialChange(key, { ...wish, until })
+  ])('makes just this of the key, and asks for the version that was seen: %s', (_, key, step, spec) => {
+    const { patch, isDone } = scopeChange(key, step, small)
     const { operations } = decodeJsonPatch(Buffer.from(JSON.stringify(patch)))
     const changed = applyJsonPatch(key as never, operations).value as unknown as typeof key
     expect(changed).toEqual({ ...key, spec })
     expect(patch).toContainEqual({ op: 'replace', path: '/metadata/resourceVersion', value: '1' })
     expect(isDone(key)).toBe(false)
-    // The server removes the trial that was made real.
-    const { scopeTrial, ...rest } = changed.spec
-    const made = { ...changed, spec: { ...rest, ...(wish.step === 'try' && { scopeTrial }) }, status: {} }
-    expect(isDone(made)).toBe(true)
+    expect(isDone({ ...changed, status: {} })).toBe(true)
     expect(isDone({ ...changed, metadata: { ...changed.metadata, uid: 'other' } })).toBe(false)
   })
-
-  test('ends a week later', () => expect(until).toBe('2026-11-29T12:00:00Z'))
 })

@@ -100,7 +100,6 @@ describe('writing credentials', () => {
         'specSubject',
         'specTeam',
         'specUser',
-        'trials',
         'ttl',
       ].sort(),
     )

@@ -339,7 +339,6 @@ describe('a full store', () => {
     ['a side item', () => storage.writeCompanion(side(), unhurried)],
     ['a side item, if absent', () => storage.writeCompanion({ ...side(), when: 'absent' }, unhurried)],
     ['a side item, if as it was', () => storage.writeCompanion({ ...side(), when: { is: undefined } }, unhurried)],
-    ['a side item, if present', () => storage.writeCompanion({ ...side(), when: 'present' }, unhurried)],
     ['a removal of a side item', () => storage.writeCompanion({ ...side(), attributes: null }, unhurried)],
     ['touchActivity', touch],
   ])('refuses a %s at once', async (_, write) => {

@@ -13,15 +13,13 @@ export function adviceText({ key, usage }: Pick<UsedKey, 'key' | 'usage'>): stri
   const name = key.metadata.name
   const withholding = unknowns.filter(({ withholds }) => withholds)
   const others = unknowns.filter(({ withholds }) => !withholds)
-  const trial = key.spec?.scopeTrial && `A trial of a smaller scope is under way: keyplane keys show ${name}`
   return [
     [headline({ key, usage }), ...(since === undefined ? [] : [`Its usage is recorded since ${since}.`])],
     ...(advice.scope ? [diffLines(advice).map((line) => `  ${line}`)] : []),
     section('Why', withholding),
     section('What is not known', others),
     section('Other improvements', findings),
-    advice.scope ? [`Try it, which refuses nothing: keyplane advise ${name} --trial 7d`] : [],
-    trial === undefined ? [] : [trial],
+    advice.scope ? [`To set this scope: keyplane advise ${name} --apply`] : [],
   ]
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.map((line) => `${plain(line)}\n`).join(''))

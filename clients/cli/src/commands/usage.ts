@@ -35,7 +35,6 @@ export function usageText(
 ): string {
   const { lines = [], clusters = [] } = usage
   const { done, refused } = requestsIn(usage)
-  const isTried = done.some(({ refusedBy }) => refusedBy !== undefined)
   const tableOf = (header: string[], rows: string[][]) => (rows.length > 0 ? [outputTable(header, rows, io)] : [])
   const rowsOfLines = lines.map((line) => {
     const entry = entryOf(key, line, lines)
@@ -53,12 +52,8 @@ export function usageText(
     ...sentencesOf(key, usage).map((text) => `${text}\n`),
     ...tableOf(['LINE', 'STATE', 'LAST USED', 'ENTRY'], rowsOfLines),
     ...tableOf(
-      ['REQUEST', 'LAST USED', ...(isTried ? ['WOULD BE REFUSED BY'] : [])],
-      done.map(({ request, lastUsed = '', refusedBy = [] }) => [
-        request,
-        lastUsed,
-        ...(isTried ? [refusedBy.map((whose) => (whose === 'Own' ? 'its trial' : 'a trial above it')).join(', ')] : []),
-      ]),
+      ['REQUEST', 'LAST USED'],
+      done.map(({ request, lastUsed = '' }) => [request, lastUsed]),
     ),
     ...tableOf(
       ['ASKED FOR, REFUSED', 'LAST ASKED'],

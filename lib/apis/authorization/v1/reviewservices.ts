@@ -1,11 +1,10 @@
 /** Declares the services that the reviews use. `lib/server/server.ts` implements them. */
 import type { Authentication } from '../../../authentication/requests/authenticate.ts'
-import type { TrialRecorder, UsageRecorder } from '../../../authentication/usage/record.ts'
+import type { UsageRecorder } from '../../../authentication/usage/record.ts'
 import type { Attributes, Decision } from '../../../authorization/attributes/attributes.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import type { SpaceOptions } from '../../../authorization/scopes/space.ts'
-import type { ScopeTrial } from '../../../authorization/trials/scopetrial.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
 
 /** What a review compares a token with. */
@@ -13,7 +12,6 @@ interface ReviewedKey {
   /** The current scopes. */
   chain: ScopeChain
   generation?: number
-  trials?: readonly ScopeTrial[]
   /** Unix seconds. Tokens that were issued before it are invalid. */
   tokensNotBefore?: number
 }
@@ -33,7 +31,6 @@ export interface ReviewServices {
   reviewedKey(key: { name: string; uid: string }): Promise<ReviewedKey | undefined>
   /** Records what clusters ask about keys. */
   usage: UsageRecorder
-  trials: TrialRecorder
   /** Returns the uid of a virtual cluster instance, or undefined if it does not exist. */
   instanceUid(reference: { namespace: string; name: string }): Promise<string | undefined>
 }

@@ -75,14 +75,7 @@ async function judge(
     if (isRecorded) await usage.refused(key, today.chain, attributes, place)
     return deny(today.chain, narrowed.reason)
   }
-  if (!isRecorded) return noOpinion
-  // Names and groups are those of the cluster: there, no permission is narrower than another.
-  const asker = { isMaster: false, key }
-  await Promise.all([
-    usage.used({ uid: key.uid, generation: today.generation }, today.chain, attributes, place),
-    today.trials &&
-      services.trials.tried(today.trials, { chain: today.chain, attributes, place, real: narrowed, asker }),
-  ])
+  if (isRecorded) await usage.used({ uid: key.uid, generation: today.generation }, today.chain, attributes, place)
   return noOpinion
 }
 

@@ -12,7 +12,6 @@ import { replaceValues, type ValueMaker } from '../../../authentication/values/r
 import { type RotationFacts, settle } from '../../../authentication/values/settle.ts'
 import { isTombstone } from '../../../authentication/values/tombstone.ts'
 import { createCredential, deleteCredentials, updateCredentials } from '../../../authentication/values/writes.ts'
-import { inheritedTrials } from '../../../authorization/trials/scopetrial.ts'
 import { identityOf } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
 import { rightOf } from '../../../authorization/users/reviewright.ts'
@@ -34,8 +33,8 @@ import {
   suppliedKey,
   toKey,
 } from './ownedaccesskey.values.ts'
+import { formerAfter, takeDrop } from './scope.changes.ts'
 import type { Services } from './services.ts'
-import { changeTrial, trialItems } from './trial/scopetrial.ts'
 
 const { group, kind } = KINDS.OwnedAccessKey
 
@@ -46,23 +45,21 @@ export async function prepareForCreate(
   context: RequestContext,
 ): Promise<void> {
   const { keys } = services
-  const { user, note, now } = context
+  const { user, note } = context
   const { exchanged } = draft.plan ?? {}
   const supplied = suppliedKey(draft.secrets)
   const key = exchanged?.credential ? undefined : (supplied ?? keys.generate())
   const credential = key === undefined ? exchanged?.credential : (await keys.hashes(key))[0]
   if (!credential) throw new Error('there is no pepper to hash access keys with')
-  const trials = inheritedTrials(user.trials, unixSeconds(now))
   const origin = exchanged?.origin ?? {
     creator: identityOf(user),
     carried: inheritedChain(user),
     ...rightOf(user, specOf(draft.object).scope),
     ...makersOf(user),
-    ...(trials.length > 0 && { trials }),
   }
-  const { items, drops, ...trial } = await changeTrial(services, KINDS.OwnedAccessKey, draft, undefined, context)
-  draft.internal = encodeKeyInternal({ ...origin, ...trial, credential })
-  draft.plan = { ...draft.plan, ...(items.length > 0 && { created: items }), ...(drops && { drops }) }
+  const drops = await takeDrop(draft)
+  draft.internal = encodeKeyInternal({ ...origin, credential })
+  draft.plan = { ...draft.plan, ...(drops && { drops }) }
   if (exchanged) {
     const { metadata, ...rest } = draft.object
     draft.object = { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...exchanged.labels } } }
@@ -107,33 +104,28 @@ export async function prepareForUpdate(
   const sealed = Object.entries(sealedOf(draft.secrets))
   const stored = sealed.length > 0 ? ((await keys.readCredential(settled.credential)) ?? {}) : {}
   if (replacing || sealed.some(([path, value]) => !hasSealedValue(stored, path, value))) draft.specChanged = true
-  const inherited = changesSpec(draft, old) ? chainAfterChange(user, toKey(old), specOf(draft.object)) : settled
-  const { carried, born } = inherited
-  const {
-    items: ofTrial,
-    conflict,
-    drops,
-    ...trial
-  } = await changeTrial(services, KINDS.OwnedAccessKey, draft, { old, state: before }, context)
+  const [{ scope: previous }, { scope: next }] = [specOf(old.object), specOf(draft.object)]
+  const isChanged = changesSpec(draft, old)
+  const { carried, born } = isChanged ? chainAfterChange(user, toKey(old), specOf(draft.object)) : settled
   if (carried.length < settled.carried.length) draft.specChanged = true
-  const { trial: _, former: __, born: ___, reviewScope, ...others } = settled
-  const right = rightOf(user, specOf(draft.object).scope, {
-    ...(reviewScope && { reviewScope }),
-    scope: specOf(old.object).scope,
-  })
-  const next = { ...others, ...trial, ...right, carried, ...defined({ born }) }
+  const drops = await takeDrop(draft)
+  const { former, born: _, reviewScope, ...others } = settled
+  const written = {
+    ...others,
+    ...rightOf(user, next, { ...(reviewScope && { reviewScope }), scope: previous }),
+    carried,
+    ...defined({ born, former: isChanged ? formerAfter(former, { before: previous, next }, now) : former }),
+  }
   const change: PlannedChange | undefined = replacing
-    ? replaceValues(next, { credential: replacing, made: seconds, by: makerOf(user, settled, old) })
-    : await draft.plan?.change?.(next, { draft, old, context })
-  draft.internal = encodeKeyInternal(change?.internal ?? next)
+    ? replaceValues(written, { credential: replacing, made: seconds, by: makerOf(user, settled, old) })
+    : await draft.plan?.change?.(written, { draft, old, context })
+  draft.internal = encodeKeyInternal(change?.internal ?? written)
   // A value that the settling ends may have leaked.
   const all = [...(change?.ended ?? []), ...ended]
-  const items = [...(change?.items ?? []), ...ofTrial]
   draft.plan = {
     ...draft.plan,
-    ...(conflict && { conflict }),
     ...(drops && { drops }),
-    update: { settled, ended: all, items, ...facts, at: seconds },
+    update: { settled, ended: all, items: change?.items ?? [], ...facts, at: seconds },
   }
 }
 
@@ -201,7 +193,7 @@ export async function companions(
   if (!before) {
     const unused = await demandUnused(services, after)
     const records = (await plan.exchanged?.companions(after)) ?? []
-    return [...createCredential(after, sealed, keys.limits, plan.hint), ...unused, ...records, ...(plan.created ?? [])]
+    return [...createCredential(after, sealed, keys.limits, plan.hint), ...unused, ...records]
   }
   // An update without a plan, such as the mark of a deletion, ends no value.
   const { ended = [], items = [], firstUsed, isUnused = false, at = 0 } = plan.update ?? {}
@@ -234,8 +226,6 @@ function isEnded(object: KubeObject): boolean {
 function removeCredentials(before: Stored, { removal, isExpired }: KeyPlan): Companion[] {
   const items = removal?.(before) ?? []
   const isWritten = ({ pk, sk }: Companion) => items.some((one) => one.pk === pk && one.sk === sk)
-  const internal = decodeKeyInternal(before.internal)
-  const trial = trialItems(internal).map((key): Companion => ({ op: 'delete', ...key }))
-  const end = isExpired ? [] : recordEnd(internal)
-  return [...deleteCredentials(before).filter((one) => !isWritten(one)), ...items, ...trial, ...end]
+  const end = isExpired ? [] : recordEnd(decodeKeyInternal(before.internal))
+  return [...deleteCredentials(before).filter((one) => !isWritten(one)), ...items, ...end]
 }

@@ -1,12 +1,6 @@
 /** Defines the fields of an access key. Specification section 2.3. */
 import { scopeSchema } from '../../../authorization/scopes/scope.ts'
-import {
-  addedScopes,
-  dropAddedScopes,
-  formerScope,
-  scopeTrial,
-  scopeTrialStatus,
-} from '../../../authorization/trials/scopetrial.schema.ts'
+import { addedScopes, dropAddedScopes, formerScope } from '../../../authorization/scopes/scopechanges.schema.ts'
 import { boolean, int64, list, map, object, string, time } from '../../../meta/schema/schema.ts'
 import { eachKeyText } from './ownedaccesskey.texts.ts'
 
@@ -40,7 +34,6 @@ export const spec = object('Desired state of the access key.', {
   ttl: int64('Time to live of the key in seconds. 0 or absent means that the key does not expire.', { minimum: 0 }),
   ttlAfterLastActivity: boolean('If true, the time to live counts from the last activity instead of the creation.'),
   scope: scopeSchema,
-  scopeTrial: scopeTrial('access key'),
   dropAddedScopes,
   sourceCIDRs: list(
     'IP addresses and CIDRs from which the key may be used, such as 10.0.0.0/8, 203.0.113.7 or 2001:db8::/32. If empty, it may be used from any address.',
@@ -100,7 +93,6 @@ export const status = object('Observed state of the access key.', {
     }),
     { readOnly: true },
   ),
-  scopeTrial: scopeTrialStatus,
   formerScope,
   addedScopes,
   target: string(

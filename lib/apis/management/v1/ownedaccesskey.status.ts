@@ -20,8 +20,8 @@ import type { PresentedItems, Reader } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import type { ItemKey } from '../../../storage/keys.ts'
 import { ownerOf, specOf, toKey } from './ownedaccesskey.values.ts'
+import { presentScopeChanges } from './scope.changes.ts'
 import type { Services } from './services.ts'
-import { presentTrial, trialItems } from './trial/scopetrial.ts'
 
 /** Returns whether a key gives access, and until when. */
 export const lifeAt = ({ limits }: Services['keys'], stored: Stored, now: Date): KeyStatus =>
@@ -36,14 +36,10 @@ export const momentOf = (text: string): number => parseTime(text)?.getTime() ?? 
 
 const isOpen = ({ pending, retiring }: KeyInternal): boolean => pending !== undefined || retiring !== undefined
 
-/**
- * Returns the credentials of the values of a key while a rotation is open, which tell which value was used, and when, and the
- * item of a trial of its scope.
- */
+/** Returns the credentials of the values of a key while a rotation is open, which tell which value was used, and when. */
 export function itemsToPresent(internal: JsonObject): ItemKey[] {
   const decoded = decodeKeyInternal(internal)
-  const values = isOpen(decoded) ? valuesOf(decoded).map(({ credential }) => credentialItemKey(credential)) : []
-  return [...values, ...trialItems(decoded)]
+  return isOpen(decoded) ? valuesOf(decoded).map(({ credential }) => credentialItemKey(credential)) : []
 }
 
 const timeOf = (unix: unknown): string | undefined => (typeof unix === 'number' ? rfc3339OfUnix(unix) : undefined)
@@ -130,7 +126,7 @@ export function statusOf(
     ...presentSources(stored, keys),
     ...presentMaker(stored, user, scopes),
     ...presentValues(stored, life, now, items),
-    ...presentTrial(specOf(stored.object), internal, now, items),
+    ...presentScopeChanges(specOf(stored.object), internal, now),
   }
 }
 

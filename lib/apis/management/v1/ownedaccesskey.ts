@@ -42,14 +42,7 @@ import { alreadyExists, conflict } from '../../../meta/errors/status.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
 import { own } from '../../../meta/value/walk.ts'
 import { column, wide } from '../../../registry/column.ts'
-import {
-  type Column,
-  type Draft,
-  groupResource,
-  type RequestContext,
-  type StoredKind,
-  type Strategy,
-} from '../../../registry/kind.ts'
+import { type Column, type Draft, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { accessReviewRule, type SubresourceRule } from './accessreview/ownedaccesskeyaccessreview.access.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
@@ -70,9 +63,9 @@ import {
   toKey,
   WITHOUT_VALUE,
 } from './ownedaccesskey.values.ts'
+import { isSameScope, validateDrop } from './scope.changes.ts'
 import { addedWarning, changedRuleWarnings } from './scope.warnings.ts'
 import type { Services } from './services.ts'
-import { validateDrop, validateTrial } from './trial/scopetrial.ts'
 
 /** Returns the time until a timestamp: `6d`, `expired`, or `never`. */
 function timeLeft(at: unknown, now: Date): string {
@@ -135,12 +128,11 @@ function validate(
   { keys }: Services,
   { object, internal, secrets, plan }: Draft<KeyPlan>,
   old: Stored | undefined,
-  { now }: RequestContext,
 ): FieldError[] {
   const key = specOf(object)
   const { maxTtl } = keys.limits
   const isNewTtl = !old || key.ttl !== specOf(old.object).ttl
-  const isNewScope = !old || !deepEqual(key.scope ?? null, specOf(old.object).scope ?? null)
+  const isNewScope = !old || !isSameScope(key.scope, specOf(old.object).scope)
   const supplied = suppliedKey(secrets)
   const { carried } = decodeKeyInternal(internal)
   return [
@@ -149,14 +141,12 @@ function validate(
     ...validateSources(key),
     ...(key.scope && hasSelfRotate(key.scope) ? endlessErrors(key) : []),
     ...validateChain(effectiveChain({ spec: key, carried })),
-    ...validateTrial(key, old && specOf(old.object).scopeTrial, { carried, now }),
     ...validateDrop(plan?.drops === true, !old || !deepEqual(key, specOf(old.object))),
     ...(maxTtl && key.ttl && key.ttl > maxTtl && isNewTtl
       ? [invalid('spec.ttl', key.ttl, `must not be more than the maximum of ${maxTtl} seconds`)]
       : []),
     ...(supplied === undefined ? [] : checkFormat(supplied)),
     ...(old && isForTarget(old) && supplied !== undefined ? [forbidden('spec.key', WITHOUT_VALUE)] : []),
-    ...(old && isForTarget(old) && key.scopeTrial ? [forbidden('spec.scopeTrial', WITHOUT_VALUE)] : []),
   ]
 }
 
@@ -199,7 +189,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
       await prepareForCreate(services, draft, context)
     },
     prepareForUpdate: (draft, old, context) => prepareForUpdate(services, draft, old, context),
-    validate: (draft, old, context) => validate(services, draft, old, context),
+    validate: (draft, old) => validate(services, draft, old),
     forbidsChange: (_draft, old, user) => lacksChainReason(user, toKey(old), 'access key'),
     authorize(written, old, { user, now, warn }) {
       checkUnchanged(user, written, old)
@@ -213,7 +203,6 @@ function strategy(services: Services): Strategy<KeyPlan> {
         ? changesSpec(draft, old) && change(old)
         : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment) ?? tooManyMakers(user))
       if (reason) return reason
-      if (draft.plan?.conflict) throw draft.plan.conflict
       const warnings = writeWarnings(draft, old, { user, limits: services.keys.limits, scopes })
       for (const warning of [...warnings, ...(old ? [] : makerWarnings(user))]) warn(warning)
       return undefined

@@ -8,7 +8,6 @@ import { type EndedValue, hasValue, type ValuesChange, valuesOf } from '../../..
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import { effectiveUser, type Key, type KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain } from '../../../authorization/users/privilege.ts'
-import type { StatusError } from '../../../meta/errors/status.ts'
 import type { Secret } from '../../../meta/schema/writeonly.ts'
 import type { KubeObject } from '../../../meta/types.ts'
 import { defined } from '../../../meta/value/defined.ts'
@@ -55,12 +54,8 @@ export interface KeyPlan {
   isExpired?: true
   /** The hint of a generated value. Only the credential stores it: rows are listed. */
   hint?: string
-  /** Why an update conflicts with the trial of a scope. Only who may make it is told. */
-  conflict?: StatusError
   /** Whether the write asks to drop the scopes that were added to the inherited ones. */
   drops?: boolean
-  /** The items to write with a new key. */
-  created?: readonly Companion[]
   /** How the update came to the internal part. */
   update?: {
     /** The internal part after the open rotation was settled. */
@@ -120,7 +115,7 @@ export function changeOf(draft: Draft, old: Stored): { created: number; isRotate
   }
 }
 
-/** Why a key that an exchange made for a target gets no value and no trial. */
+/** Why a key that an exchange made for a target gets no value. */
 export const WITHOUT_VALUE = 'needs a key with a value: an exchange made this one for a token, and nobody has its value'
 
 /** Reports whether an exchange made the key for a token: nobody has its value. */

@@ -4,17 +4,12 @@ import { ruleWarnings } from '../../../authorization/scopes/replaceablerules.ts'
 import type { KeySpec } from '../../../authorization/users/identity.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
 
-/** Returns the warnings for the rules in the scope and in its trial, if they are new. */
+/** Returns the warnings for the rules in the scope, if it is new. */
 export const changedRuleWarnings = (
-  { scope, scopeTrial }: Pick<KeySpec, 'scope' | 'scopeTrial'>,
-  old: Pick<KeySpec, 'scope' | 'scopeTrial'> | undefined,
+  { scope }: Pick<KeySpec, 'scope'>,
+  old: Pick<KeySpec, 'scope'> | undefined,
   options: ScopeOptions,
-): string[] => [
-  ...(deepEqual(scope, old?.scope) ? [] : ruleWarnings(scope, options)),
-  ...(deepEqual(scopeTrial?.scope, old?.scopeTrial?.scope)
-    ? []
-    : ruleWarnings(scopeTrial?.scope, options, 'spec.scopeTrial.scope')),
-]
+): string[] => (deepEqual(scope, old?.scope) ? [] : ruleWarnings(scope, options))
 
 /** Returns the warning that scopes limit an object besides the one that was set. */
 export const addedWarning = (what: string, count: number): string =>

@@ -16,7 +16,6 @@ import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, StoredKind } from '../../../registry/kind.ts'
 import type { Store } from '../../../registry/store.ts'
 import type { Storage } from '../../../storage/interface.ts'
-import type { ItemKey } from '../../../storage/keys.ts'
 import type { ReviewServices } from '../../authorization/v1/reviewservices.ts'
 import type { KeyPlan } from './ownedaccesskey.values.ts'
 
@@ -66,8 +65,6 @@ export interface Services {
   checkChain(context: RequestContext, attributes: Attributes): Promise<void>
   /** Records a request that the scope chain allowed, besides the one that the authorizer has seen. Never rejects. */
   used(context: Pick<RequestContext, 'user'>, attributes: Attributes): Promise<void>
-  /** Reads the attributes of a side item. */
-  sideItem(key: ItemKey): Promise<JsonObject | undefined>
   /** Returns the store of access keys. */
   keyStore(): Store<KeyPlan>
   /** Returns the store of another kind. */

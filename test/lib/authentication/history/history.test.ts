@@ -51,7 +51,7 @@ describe('the entries that are shown', () => {
 
   test('are 50 at most, and no flood of one kind hides the creation or the others', () => {
     const flood = (kind: string) => Array.from({ length: 200 }, (_, n) => item(kind, minute + n))
-    const groups = ['leaked', 'reused', 'source-refused', 'scope-trial-refused', 'rotated', 'new-address', 'changed']
+    const groups = ['leaked', 'reused', 'source-refused', 'rotated', 'new-address', 'changed']
     const rare = ['created', ...groups].map((kind, at) => item(kind, at))
     for (const kind of groups) {
       const kinds = kindsOf([...rare, ...flood(kind)])

@@ -418,14 +418,6 @@ describe.each([
     expect(changing(caller, old, next)).toBe('an access key with a scope may not drop scopes that were added')
   })
 
-  test('keeps the scope that a tried one replaces', () => {
-    const old = aKey({ user: 'alice', scope: T, scopeTrial: { scope: {} } }, { carried: [S] })
-    const next = { user: 'alice', scope: {} }
-    expect(chainAfterChange(caller, old, next)).toEqual({ carried: [S, T], born: 1 })
-    expect(chainAfterChange(caller, { ...old, spec: { user: 'alice', scope: T } }, next)).toEqual({ carried: [S] })
-    expect(chainAfterChange(alice, old, next)).toEqual({ carried: [S] })
-  })
-
   test('refuses to extend a lifetime, even of an expired key', () => {
     const why = 'an access key with a scope may not extend the lifetime of an access key'
     const changes: KeySpec[] = [

@@ -100,7 +100,7 @@ describe('no write tells of', () => {
         // The partition of the index is all that tells these keys apart.
         const { pk, sk, attributes } = await world.credential('ci')
         await world.storage.writeCompanion(
-          { pk, sk, attributes: { ...attributes, expiryIndex: 'federated' }, when: 'present' },
+          { pk, sk, attributes: { ...attributes, expiryIndex: 'federated' } },
           unhurried,
         )
       },
@@ -110,10 +110,7 @@ describe('no write tells of', () => {
       { ttl: 3000 },
       async (world) => {
         const { pk, sk, attributes } = await world.credential('ci')
-        await world.storage.writeCompanion(
-          { pk, sk, attributes: { ...attributes, expiry: start + 300 }, when: 'present' },
-          unhurried,
-        )
+        await world.storage.writeCompanion({ pk, sk, attributes: { ...attributes, expiry: start + 300 } }, unhurried)
       },
     ],
     [
@@ -121,10 +118,7 @@ describe('no write tells of', () => {
       { ttl: 300 },
       async (world) => {
         const { pk, sk, attributes } = await world.credential('ci')
-        await world.storage.writeCompanion(
-          { pk, sk, attributes: { ...attributes, uid: 'another' }, when: 'present' },
-          unhurried,
-        )
+        await world.storage.writeCompanion({ pk, sk, attributes: { ...attributes, uid: 'another' } }, unhurried)
       },
     ],
   ])('%s', async (_, spec, prepare) => {

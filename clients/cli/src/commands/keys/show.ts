@@ -26,7 +26,7 @@ export const keysShow = command({
     const object = await session.get(keyPath(name))
     if (output !== undefined) return printAs(output, object, io)
     const key = asKey(object)
-    io.out(facts([...factsOf(key, io), ...trialOf(key, io), ...valuesOf(key, io), ...sourcesOf(key, io)]))
+    io.out(facts([...factsOf(key, io), ...scopesOf(key), ...valuesOf(key, io), ...sourcesOf(key, io)]))
   },
 })
 
@@ -71,18 +71,10 @@ function leakOf({ metadata: { name }, spec, status }: AccessKey, now: Date): [st
   ]
 }
 
-/** Returns how much the trial of a scope would have refused, and which scopes can be put back or dropped. */
-export function trialOf({ status }: AccessKey, io: Io): [string, string | undefined][] {
-  const { scopeTrial: trial, formerScope: former, addedScopes } = status ?? {}
-  const now = io.now()
-  const { refusals = 0, lastRefused } = trial ?? {}
-  const found =
-    refusals === 0
-      ? 'nothing'
-      : `${refusals === 1 ? '1 kind' : `${refusals} kinds`} of requests, the last on ${lastRefused}`
-  const ends = trial?.phase === 'Ended' ? 'over' : `ends ${expiry(trial?.until, now)}`
+/** Returns which scope can be put back, and which can be dropped. */
+export function scopesOf({ status }: AccessKey): [string, string | undefined][] {
+  const { formerScope: former, addedScopes } = status ?? {}
   return [
-    ['Trial of a scope', trial && `${withTime(ends, trial.until)}, would have refused ${found}`],
     ['Former scope', former && `${scopeWords(former.scope)}, kept until ${former.until}`],
     ...(addedScopes ?? []).map((scope): [string, string] => ['Also limited to', scopeWords(scope)]),
   ]

@@ -10,7 +10,7 @@ import { type Json, toYaml } from '../../text/yaml.ts'
 import { MadeCard } from './makers/madecard.tsx'
 import { HistoryCard } from './timeline/historycard.tsx'
 import { AdviceCard } from './usage/advicecard.tsx'
-import { TrialCard } from './usage/trialcard.tsx'
+import { FormerScopeCard } from './usage/formerscope.tsx'
 import { UseCard } from './usage/usecard.tsx'
 import { ValuesCard } from './valuescard.tsx'
 
@@ -34,7 +34,7 @@ export function FurtherCards({ accessKey, keys, history, refresh: readKey }: Fur
   return (
     <>
       <div>
-        <TrialCard accessKey={accessKey} usage={usage.data} refresh={refresh} />
+        <FormerScopeCard accessKey={accessKey} refresh={refresh} />
         {!isUnknown(usage.error) && <UseCard accessKey={accessKey} reading={usage} />}
         {usage.data && <AdviceCard accessKey={accessKey} usage={usage.data} refresh={refresh} />}
         {!isUnknown(history.error) && <HistoryCard reading={history} />}

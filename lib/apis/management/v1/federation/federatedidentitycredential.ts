@@ -2,7 +2,6 @@
 import { makersOf } from '../../../../authentication/makers.ts'
 import { withScope } from '../../../../authorization/scopes/chain.ts'
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
-import { inheritedTrials } from '../../../../authorization/trials/scopetrial.ts'
 import { identityOf, isMaster, keyIdentity, MASTERS, ownsKey } from '../../../../authorization/users/identity.ts'
 import {
   addedScopes,
@@ -24,16 +23,15 @@ import {
   toTrust,
 } from '../../../../federation/trust.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
-import { unixSeconds } from '../../../../meta/encoding/time.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
-import type { StatusError } from '../../../../meta/errors/status.ts'
+import { defined } from '../../../../meta/value/defined.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import { column, wide } from '../../../../registry/column.ts'
 import type { Column, Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
-import type { Companion, Stored } from '../../../../storage/interface.ts'
+import type { Stored } from '../../../../storage/interface.ts'
+import { formerAfter, isSameScope, presentScopeChanges, takeDrop, validateDrop } from '../scope.changes.ts'
 import { addedWarning, changedRuleWarnings } from '../scope.warnings.ts'
 import type { Services } from '../services.ts'
-import { changeTrial, presentTrial, trialItems, validateDrop } from '../trial/scopetrial.ts'
 import { forbiddenTrust, forbiddenTrustChange } from './federatedidentitycredential.authorize.ts'
 import { closesKeys, isHarmless, keySpecOf, ownerOf, specOf, toKey } from './federatedidentitycredential.values.ts'
 import { gateCompanions, phaseOf } from './gates.ts'
@@ -75,10 +73,6 @@ export const columns: readonly Column[] = [
 /** The plan of a draft. The rules need the provider, so `prepareFor…` judges and `validate` returns the errors. */
 interface Plan {
   errors?: readonly FieldError[]
-  /** The items of the trial of the scope. */
-  items?: readonly Companion[]
-  /** Why an update conflicts with the trial. Only who may make it is told. */
-  conflict?: StatusError
   /** Whether the write asks to drop the scopes that were added to the inherited ones. */
   drops?: boolean
 }
@@ -94,17 +88,17 @@ function strategy(services: Services): Strategy<Plan> {
     draft: Draft<Plan>,
     old: Stored | undefined,
     provider: Provider | undefined,
-    { warn, now }: RequestContext,
+    { warn }: RequestContext,
   ): Promise<void> {
     const { trustWarnings, validateTrust } = await import('./federatedidentitycredential.validate.ts')
     const next = specOf(draft.object)
     const { carried, providerUid, ...internal } = decodeTrustInternal(draft.internal)
     const { maxTtl } = services.federation
-    const errors = validateTrust(next, old && specOf(old.object), { provider, providerUid, carried, maxTtl, now })
+    const errors = validateTrust(next, old && specOf(old.object), { provider, providerUid, carried, maxTtl })
     draft.plan = { ...draft.plan, errors }
     if (errors.length > 0 || !provider) return
     const before = old && specOf(old.object)
-    const isNewScope = !deepEqual(next.scope, before?.scope)
+    const isNewScope = !isSameScope(next.scope, before?.scope)
     const what = `the keys of federated identity credential ${JSON.stringify(draft.object.metadata.name ?? '')}`
     const ofRight = isNewScope ? rightWarnings(what, next.scope, internal) : []
     const ofRules = changedRuleWarnings(next, before, services.scopes)
@@ -123,20 +117,9 @@ function strategy(services: Services): Strategy<Plan> {
     partitions: (user) => visiblePartitions(user),
     async prepareForCreate(draft, context) {
       const { user } = context
-      const now = unixSeconds(context.now)
       const provider = await usableProvider(draft, user)
-      const { items, drops, ...trial } = await changeTrial(
-        services,
-        KINDS.FederatedIdentityCredential,
-        draft,
-        undefined,
-        context,
-      )
-      const trials = inheritedTrials(user.trials, now)
-      draft.plan = { items, drops }
+      draft.plan = { drops: await takeDrop(draft) }
       draft.internal = encodeTrustInternal({
-        ...trial,
-        ...(trials.length > 0 && { trials }),
         creator: identityOf(user),
         ...makersOf(user),
         carried: inheritedChain(user),
@@ -151,20 +134,13 @@ function strategy(services: Services): Strategy<Plan> {
       const [before, next] = [specOf(old.object), specOf(draft.object)]
       if (deepEqual(before, next)) return
       const state = decodeTrustInternal(old.internal)
-      const { trial: _, former: __, born: ___, reviewScope, ...internal } = state
-      const { items, conflict, drops, ...trial } = await changeTrial(
-        services,
-        KINDS.FederatedIdentityCredential,
-        draft,
-        { old, state },
-        context,
-      )
-      draft.plan = { items, drops, ...(conflict && { conflict }) }
+      const { former, born: _, reviewScope, ...internal } = state
       const inherited = chainAfterChange(user, toKey(old), keySpecOf(next))
       if (inherited.carried.length < state.carried.length) draft.specChanged = true
+      draft.plan = { drops: await takeDrop(draft) }
       draft.internal = encodeTrustInternal({
         ...internal,
-        ...trial,
+        ...defined({ former: formerAfter(former, { before: before.scope, next: next.scope }, context.now) }),
         ...inherited,
         ...rightOf(user, next.scope, { ...(reviewScope && { reviewScope }), scope: before.scope }),
         revision: internal.revision + (closesKeys(before, next) ? 1 : 0),
@@ -186,7 +162,6 @@ function strategy(services: Services): Strategy<Plan> {
     authorize({ object, internal, plan }, old, { user, now, warn }) {
       const next = { ...specOf(object), ...(plan?.drops && { dropAddedScopes: true }) }
       const reason = old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)
-      if (!reason && plan?.conflict) throw plan.conflict
       const added = addedScopes(toKey({ object, internal })).length
       if (added > 0 && old && !deepEqual(next.scope, specOf(old.object).scope)) warn(addedWarning('the trust', added))
       return reason
@@ -196,24 +171,15 @@ function strategy(services: Services): Strategy<Plan> {
       if (most === 0 || (isMaster(user) && user.chain.length === 0)) return undefined
       return { name: 'max-keys-per-owner', partition: keyIdentity(toKey({ object, internal })), most }
     },
-    companions(after, before, plan) {
-      const ended = !after && before ? trialItems(decodeTrustInternal(before.internal)) : []
-      const removed = ended.map((key): Companion => ({ op: 'delete', ...key }))
-      return [
-        ...gateCompanions('trust', toTrust)(after, before),
-        ...(after && plan?.items ? plan.items : []),
-        ...removed,
-      ]
-    },
-    itemsToPresent: (internal) => trialItems(decodeTrustInternal(internal)),
-    status(stored, { now }, items) {
+    companions: gateCompanions('trust', toTrust),
+    status(stored, { now }) {
       const trust = toTrust(stored)
       return {
         owner: ownerOf(stored),
         phase: phaseOf(trust),
         clientID: clientIdOf(trust),
         ...(holdsRight(trust, withScope([], trust.spec.scope)) && { mayReview: true }),
-        ...presentTrial(keySpecOf(trust.spec), trust, now, items),
+        ...presentScopeChanges(trust.spec, trust, now),
       }
     },
   }

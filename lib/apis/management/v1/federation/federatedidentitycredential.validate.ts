@@ -11,9 +11,7 @@ import { type Provider, typeOf } from '../../../../federation/provider.ts'
 import { claimWarnings, validateClaimCounts, validateTrustClaims } from '../../../../federation/validateclaims.ts'
 import { type FieldError, forbidden, invalid, required } from '../../../../meta/errors/fielderror.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
-import { validateTrial } from '../trial/scopetrial.ts'
 import { mappingWarning, validateMappings } from './claimmappings.validate.ts'
-import { keySpecOf } from './federatedidentitycredential.values.ts'
 
 interface TrustRules {
   /** Undefined if the user may use no provider of this name. */
@@ -24,12 +22,11 @@ interface TrustRules {
   carried: ScopeChain
   /** Maximum ttl of exchanged keys in seconds. */
   maxTtl: number
-  now: Date
 }
 
 /** Returns the 422 errors for a trust. `old` is set on updates. */
 export function validateTrust(spec: TrustSpec, old: TrustSpec | undefined, rules: TrustRules): FieldError[] {
-  const { provider, providerUid, carried, now } = rules
+  const { provider, providerUid, carried } = rules
   const fixed = old ? validateUnchanged(spec, old) : []
   if (fixed.length > 0) return fixed
   const because = (detail: string) => [invalid('spec.identityProvider', spec.identityProvider, detail)]
@@ -47,7 +44,6 @@ export function validateTrust(spec: TrustSpec, old: TrustSpec | undefined, rules
     ...validateClaimCounts(spec.claims),
     ...(spec.scope || spec.claimMappings ? validateScope(spec.scope) : [required('spec.scope', SCOPE)]),
     ...validateChain(extendChain(ofProvider, withScope(carried, spec.scope))),
-    ...validateTrial(keySpecOf(spec), old?.scopeTrial, { carried: extendChain(ofProvider, carried), now }),
     ...validateTtl(spec, old, rules),
   ]
 }

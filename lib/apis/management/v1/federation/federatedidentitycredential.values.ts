@@ -20,13 +20,12 @@ export function keySpecOf({
   groups,
   claimMappings,
   scope,
-  scopeTrial,
   dropAddedScopes,
   ttl,
   disabled,
 }: TrustSpec): KeySpec {
   const all = [...(groups ?? []), ...(claimMappings?.groups ?? []).map(({ group }) => group)]
-  const named = defined({ user, team, subject, scope, scopeTrial, dropAddedScopes, disabled })
+  const named = defined({ user, team, subject, scope, dropAddedScopes, disabled })
   return { ...named, ...(all.length > 0 && { groups: all }), ttl: ttl ?? DEFAULT_TTL }
 }
 

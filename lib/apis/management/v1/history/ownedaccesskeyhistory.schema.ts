@@ -4,7 +4,7 @@ import { boolean, int64, list, object, string, time } from '../../../../meta/sch
 export const status = object('Observed history of the access key.', {
   since: time('Time from which the history of this key is kept. Absent if it is not known yet.'),
   events: list(
-    'Events of the key, the newest first: at most 50. They always include the creation, and the newest 7 of each of these: leaks, uses of ended values, uses from refused addresses, requests that a trial would refuse, new addresses, rotations, everything else.',
+    'Events of the key, the newest first: at most 50. They always include the creation, and the newest 7 of each of these: leaks, uses of ended values, uses from refused addresses, new addresses, rotations, everything else.',
     object('What happened.', {
       time: time('When it happened.'),
       type: string(
@@ -22,7 +22,6 @@ export const status = object('Observed history of the access key.', {
       days: int64('For expiring: days before the expiry.'),
       ip: string('Address of the request. Absent if the deployment does not record addresses.'),
       userAgent: string('Client of the request, according to its User-Agent header.'),
-      request: string('For scope-trial-refused: the request that a scope on trial would refuse.'),
       cluster: string('For tokens-unconfirmed: the cluster that has not confirmed the end of the tokens.'),
       url: string('For leaked: where the value was found, as the report says.'),
     }),

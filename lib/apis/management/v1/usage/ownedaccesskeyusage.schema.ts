@@ -18,10 +18,6 @@ export const status = object('Observed usage of the access key.', {
         description: 'The exact scope entry that allows them. Absent if no rule is that narrow.',
       },
       lastUsed: day('Last day of such a request'),
-      refusedBy: list(
-        'Trials that would refuse the requests: Own is the trial of the key, Inherited that of a key or trust that made it.',
-        string('Own or Inherited.'),
-      ),
       refused: boolean(
         'Whether the scopes of the key refused the requests: the key asked for them and did not get them. Such an entry has no scope, and advice never contains it. Absent if they allowed them.',
       ),

@@ -1,5 +1,4 @@
 /** Defines OwnedAccessKeyUsage, which says what an access key did (docs/usage.md). */
-import { trialsOf } from '../../../../authentication/credential.ts'
 import { keptSince, positionKey } from '../../../../authentication/history/keptsince.ts'
 import { keptFrom, usagePartition } from '../../../../authentication/keptitems.ts'
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
@@ -56,7 +55,7 @@ async function usageOf(stored: Stored, time: Date, services: UsageServices): Pro
     recording: services.recordUsage,
     ...(since !== undefined && { since: rfc3339OfUnix(since) }),
     complete: !usage.isIncomplete,
-    entries: [...entriesOf(recorded, stored, services.scopes), ...refusedOf(recorded, services.scopes)],
+    entries: [...entriesOf(recorded, services.scopes), ...refusedOf(recorded, services.scopes)],
     ...(recorded.refusedMore && { refusedMore: true }),
     clusters: clustersOf(recorded),
     ...adviceFor(stored, usage, services, time),
@@ -78,21 +77,12 @@ function sinceOf(
   return Math.max(recorded, kept, lifeOfStored(stored).created, keptFrom(now))
 }
 
-function entriesOf(recorded: RecordedUsage, { object, internal }: Stored, options: ScopeOptions): JsonObject[] {
-  const trials = trialsOf(specOf(object), decodeKeyInternal(internal)) ?? []
-  return shownRequests(recorded, options).map(({ request, scope, day, refusedBy }) => {
-    const refusing = trials.filter((trial) =>
-      refusedBy.some(({ uid, since }) => uid === trial.uid && since === trial.since),
-    )
-    const whose = new Set(refusing.map(({ uid }) => (uid === object.metadata.uid ? 'Own' : 'Inherited')))
-    return {
-      request,
-      ...(scope && { scope }),
-      lastUsed: day,
-      ...(whose.size > 0 && { refusedBy: [...whose] }),
-    }
-  })
-}
+const entriesOf = (recorded: RecordedUsage, options: ScopeOptions): JsonObject[] =>
+  shownRequests(recorded, options).map(({ request, scope, day }) => ({
+    request,
+    ...(scope && { scope }),
+    lastUsed: day,
+  }))
 
 /** Returns what the scopes refused. Without the scope entry: whoever collects those of all entries would give the key what it asks for. */
 const refusedOf = ({ refused }: RecordedUsage, options: ScopeOptions): JsonObject[] =>

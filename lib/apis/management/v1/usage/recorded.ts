@@ -1,18 +1,12 @@
-/** Reads the items of what was recorded about a key, and which of its requests the trial of its scope would have refused. */
-import { usagePartition } from '../../../../authentication/keptitems.ts'
-import { type RecordedUsage, type RefusingTrial, readUsage } from '../../../../authentication/usage/items.ts'
-import { describeRequest, evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
+import type { RecordedUsage } from '../../../../authentication/usage/items.ts'
+import { describeRequest } from '../../../../authorization/scopes/evaluate.ts'
 import { exactEntry } from '../../../../authorization/scopes/exactentry.ts'
 import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
 import { withoutAnyName } from '../../../../authorization/usage/usedentry.ts'
-import type { UserInfo } from '../../../../authorization/users/user.ts'
-import { KINDS } from '../../../../kinds/kinds.ts'
 import { stringify } from '../../../../meta/encoding/json.ts'
 import type { JsonObject } from '../../../../meta/types.ts'
 import { defined } from '../../../../meta/value/defined.ts'
-import type { CompanionItem, Storage, Stored } from '../../../../storage/interface.ts'
-import { accessReviewRule } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
-import type { Services } from '../services.ts'
+import type { CompanionItem, Storage } from '../../../../storage/interface.ts'
 
 /** The most pages of 1 MB that are read. A process writes at most 64 entries of a key a day, so this is never reached by honest use. */
 const MOST_PAGES = 4
@@ -39,7 +33,6 @@ interface ShownRequest {
   /** The scope entry that allows the requests and nothing else. Absent when no rule is that narrow. */
   scope?: JsonObject
   day: string
-  refusedBy: readonly RefusingTrial[]
 }
 
 /**
@@ -48,35 +41,17 @@ interface ShownRequest {
  */
 export function shownRequests({ entries }: Pick<RecordedUsage, 'entries'>, options: ScopeOptions): ShownRequest[] {
   const shown = new Map<string, ShownRequest>()
-  for (const { entry, day, refusedBy = [] } of entries) {
+  for (const { entry, day } of entries) {
     const attributes = withoutAnyName(entry.attributes)
     const request = describeRequest(attributes, options)
     const scope = exactEntry(attributes, options) as JsonObject | undefined
     const text = stringify([request, scope ?? null])
-    const other = shown.get(text) ?? { day, refusedBy: [] }
+    const other = shown.get(text) ?? { day }
     shown.set(text, {
       request,
       ...(scope && { scope }),
       day: day > other.day ? day : other.day,
-      refusedBy: [...other.refusedBy, ...refusedBy],
     })
   }
   return [...shown.values()].sort((one, other) => (one.day < other.day ? 1 : -1))
-}
-
-/** Returns the requests of the key that its trial would have refused, with their days, if the user may read its usage. */
-export async function refusedRequests(
-  stored: Stored,
-  trial: RefusingTrial,
-  user: UserInfo,
-  services: Services,
-): Promise<string[]> {
-  const { name = '' } = stored.object.metadata
-  const asked = { verb: 'get', subresource: KINDS.OwnedAccessKeyUsage.subresource, name }
-  const isSeen = evaluateHere(user.chain, KINDS.OwnedAccessKey, asked, services.scopes).allowed
-  if (!isSeen || accessReviewRule.forbids?.(user, stored, services) !== undefined) return []
-  const { items } = await readPartition(services.keyStore().storage, usagePartition(trial.uid))
-  return shownRequests(readUsage(items, services.scopes), services.scopes).flatMap(({ request, day, refusedBy }) =>
-    refusedBy.some(({ uid, since }) => uid === trial.uid && since === trial.since) ? [`${request} (${day})`] : [],
-  )
 }

@@ -31,7 +31,6 @@ async function statusFor(user: UserInfo, audiences = ['https://api.example.com/c
     reviewedKey: async () => ({ chain: [] }),
     instanceUid: async () => undefined,
     usage: { ...noUsage, accepted: async (_, place) => void recorded.push(place) },
-    trials: { tried: async () => [] },
   }
   const context = { user: caller, now: new Date(0), dryRun: false, deadline: endless, warn: () => {}, note: () => {} }
   const object = {
@@ -51,8 +50,7 @@ test('does not authenticate a user with the prefix system:, nor record a use of 
 })
 
 test('records nothing for an administrator, who is no cluster', async () => {
-  const trials = [{ uid: 'u-1', scope: {}, since: 0, until: 1 }]
-  const { status, touched, recorded } = await statusFor({ ...as({ user: 'alice', scope }), trials }, undefined, master)
+  const { status, touched, recorded } = await statusFor(as({ user: 'alice', scope }), undefined, master)
   expect(status).toMatchObject({ authenticated: true })
   expect([touched, recorded]).toEqual([[], []])
 })

@@ -25,7 +25,6 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map([
   ['reused', 'alarm'],
   ['source-refused', 'alarm'],
   ['leaked', 'alarm'],
-  ['scope-trial-refused', 'alarm'],
   ['revoked', 'end'],
   ['tokens-unconfirmed', 'alarm'],
 ])

@@ -5,8 +5,7 @@ import { Foreign } from '../../../components/foreign.tsx'
 import { Terminal } from '../../../components/terminal.tsx'
 import { toYaml } from '../../../text/yaml.ts'
 import { mayWords } from '../actions/difference.ts'
-import { TrialButtons } from './trialcard.tsx'
-import { TRIAL_DAYS } from './trialchange.ts'
+import { StepButton } from './formerscope.tsx'
 
 export interface AdviceCardProps {
   accessKey: AccessKey
@@ -84,27 +83,14 @@ function Smaller({ accessKey, scope, advice: { removed = [], added = [] }, refre
           </li>
         ))}
       </ul>
-      {accessKey.spec.scopeTrial ? (
-        <p class="hint">A trial is set. End it to try this scope.</p>
-      ) : (
-        <TrialButtons
-          accessKey={accessKey}
-          advised={scope}
-          steps={[
-            ['try', `Try it for ${TRIAL_DAYS} days`],
-            ['apply', 'Make it real'],
-          ]}
-          refresh={refresh}
-        />
-      )}
+      <StepButton accessKey={accessKey} advised={scope} step="apply" word="Use the smaller scope" refresh={refresh} />
       <details>
         <summary>YAML</summary>
         <Code title="The smaller scope" text={toYaml({ spec: { scope } })} />
       </details>
       <Terminal
         commands={[
-          { title: 'Try it', text: `keyplane advise ${name} --trial ${TRIAL_DAYS}d` },
-          { title: 'Make it real', text: `keyplane advise ${name} --apply` },
+          { title: 'Use the smaller scope', text: `keyplane advise ${name} --apply` },
           { title: 'Put the former scope back', text: `keyplane advise ${name} --undo` },
         ]}
       />

@@ -1,0 +1,82 @@
+import { useState } from 'preact/hooks'
+import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
+import { Foreign } from '../../../components/foreign.tsx'
+import { useNow } from '../../../components/hooks/usenow.ts'
+import { DialogPart, part, usePreload } from '../../../components/part.tsx'
+import { Time } from '../../../components/time.tsx'
+import { mayWords } from '../actions/difference.ts'
+import type { ScopeStep } from './scopestep.ts'
+
+const dialog = part(async () => (await import('./scopestepdialog.tsx')).ScopeStepDialog)
+
+export interface StepButtonProps {
+  accessKey: AccessKey
+  advised?: Scope
+  step: ScopeStep
+  word: string
+  refresh(): Promise<void>
+}
+
+/** A button that opens the dialog of a step. */
+export function StepButton({ accessKey, advised, step, word, refresh }: StepButtonProps) {
+  const [seen, setSeen] = useState<{ accessKey: AccessKey; advised?: Scope }>()
+  usePreload(dialog)
+  return (
+    <>
+      <div class="actions">
+        <button type="button" onClick={() => setSeen({ accessKey, ...(advised && { advised }) })}>
+          {word}
+        </button>
+      </div>
+      {seen && (
+        <DialogPart dialog={dialog} step={step} {...seen} refresh={refresh} onClose={() => setSeen(undefined)} />
+      )}
+    </>
+  )
+}
+
+interface FormerScopeCardProps {
+  accessKey: AccessKey
+  refresh(): Promise<void>
+}
+
+/** Offers the scope before the last change, and shows the scopes that changes have added. */
+export function FormerScopeCard({ accessKey, refresh }: FormerScopeCardProps) {
+  const now = useNow()
+  const former = accessKey.status?.formerScope
+  const hasFormer = former !== undefined && !(Date.parse(former.until ?? '') <= now.getTime())
+  const added = accessKey.status?.addedScopes ?? []
+  if (!hasFormer && added.length === 0) return null
+  return (
+    <section class="card" aria-labelledby="former">
+      <h2 id="former">{hasFormer ? 'The former scope' : 'Added scopes'}</h2>
+      {hasFormer && (
+        <>
+          <p>
+            Before the last change of its scope, the key could <Foreign text={mayWords(former.scope)} />.
+            {former.until && (
+              <>
+                {' '}
+                The server keeps this scope for some time, and removes it <Time at={former.until} direction="future" />.
+              </>
+            )}
+          </p>
+          <StepButton accessKey={accessKey} step="back" word="Put the former scope back" refresh={refresh} />
+        </>
+      )}
+      {added.length > 0 && (
+        <>
+          <p>Changes with scoped access keys have added scopes, which limit the key besides its own. It may only:</p>
+          <ul class="bullets">
+            {added.map((scope) => (
+              <li key={mayWords(scope)}>
+                <Foreign text={mayWords(scope)} />
+              </li>
+            ))}
+          </ul>
+          <StepButton accessKey={accessKey} step="drop" word="Drop the added scopes" refresh={refresh} />
+        </>
+      )}
+    </section>
+  )
+}

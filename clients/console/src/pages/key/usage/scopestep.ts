@@ -1,0 +1,27 @@
+/** Makes the patches that give a key the advised scope, put its former scope back, and drop the scopes that were added. */
+import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
+import { dropPatch, scopePatch } from '../../../../../core/src/scopechange.ts'
+import { isSame } from '../../../text/same.ts'
+
+export type ScopeStep = 'apply' | 'back' | 'drop'
+
+export interface ScopeChange {
+  /** A JSON patch: a merge patch would keep members of the scope before. */
+  patch: readonly object[]
+  /** Reports whether a key is as the patch makes it. */
+  isDone(live: AccessKey): boolean
+}
+
+/** Returns the scope that the key has after the step. */
+export const scopeAfter = ({ spec, status }: AccessKey, step: ScopeStep, advised: Scope | undefined) =>
+  ({ apply: advised, back: status?.formerScope?.scope, drop: spec.scope })[step]
+
+/** Returns the change of the version of the key that the person has seen. `advised` is the smaller scope of the advice. */
+export function scopeChange(key: AccessKey, step: ScopeStep, advised: Scope | undefined): ScopeChange {
+  const scope = scopeAfter(key, step, advised)
+  return {
+    patch: step === 'drop' ? dropPatch(key) : scopePatch(key, scope),
+    isDone: ({ metadata, spec, status }) =>
+      metadata.uid === key.metadata.uid && (step === 'drop' ? !status?.addedScopes?.length : isSame(spec.scope, scope)),
+  }
+}

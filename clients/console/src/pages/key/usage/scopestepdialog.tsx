@@ -1,0 +1,111 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
+import { paths } from '../../../api/paths.ts'
+import { Dialog } from '../../../components/dialog.tsx'
+import { ChangeForm } from '../../../components/forms/changeform.tsx'
+import { useChange } from '../../../components/hooks/usechange.ts'
+import { Notice } from '../../../components/notice.tsx'
+import { useNotify } from '../../../session/notices.ts'
+import { useSession } from '../../../session/session.ts'
+import { Comparison } from '../actions/comparison.tsx'
+import { sendPatch } from '../actions/patchkey.ts'
+import { type ScopeStep, scopeAfter, scopeChange } from './scopestep.ts'
+
+interface StepWords {
+  title: string
+  about: string
+  /** The button that does it. */
+  word: string
+  /** What the console says afterwards. */
+  done: string
+}
+
+const WORDS: Readonly<Record<ScopeStep, StepWords>> = {
+  apply: {
+    title: 'Use the smaller scope',
+    about:
+      'All recorded requests of the key stay allowed. Requests that the scope does not allow get a 403. You can put the former scope back for 30 days.',
+    word: 'Use it',
+    done: 'has its smaller scope.',
+  },
+  back: {
+    title: 'Put the former scope back',
+    about: 'The key gets the scope that it had before the last change. Its recorded usage stays.',
+    word: 'Put it back',
+    done: 'has its former scope.',
+  },
+  drop: {
+    title: 'Drop the scopes that were added',
+    about:
+      'Changes with scoped access keys have added scopes that limit the key besides its own. The scopes that it was made with stay.',
+    word: 'Drop them',
+    done: 'is no longer limited by scopes that were added.',
+  },
+}
+
+export interface ScopeStepDialogProps {
+  step: ScopeStep
+  /** The smaller scope of the advice. */
+  advised?: Scope
+  /** The key as it was when the person chose the step. */
+  accessKey: AccessKey
+  refresh(): Promise<void>
+  onClose(): void
+}
+
+/** Changes the scope of a key. Sends a dry run first, and what the person confirms then. */
+export function ScopeStepDialog({ step, advised, accessKey, refresh, onClose }: ScopeStepDialogProps) {
+  const { api, self } = useSession()
+  const notify = useNotify()
+  const { name } = accessKey.metadata
+  /** The key as the server would make it. */
+  const [checked, setChecked] = useState<AccessKey>()
+  const words = WORDS[step]
+  const send = async (wasLost: boolean) => {
+    const { patch, isDone } = scopeChange(accessKey, step, advised)
+    if (!checked) return api.send<AccessKey>(paths.key(name), { method: 'PATCH', body: patch, dryRun: true })
+    await sendPatch(api, name, patch, isDone, wasLost)
+    return undefined
+  }
+  const done = async (answer: AccessKey | undefined) => {
+    if (answer) return setChecked(answer)
+    onClose()
+    notify({ tone: 'good', text: `${name} ${words.done}` })
+    await refresh()
+  }
+  const change = useChange(send, done)
+  useEffect(() => void change.run(), [])
+  return (
+    <Dialog title={words.title} onClose={onClose} isWide>
+      <p>{words.about}</p>
+      {name === self.accessKey && (
+        <Notice tone="warn" title="You are signed in with this key">
+          <p>The console can do only what the scope of this key allows.</p>
+        </Notice>
+      )}
+      {step === 'apply' && (
+        <Notice tone="warn" title="Rare requests may be missing">
+          <p>The record may not include requests that the key makes only once a month.</p>
+        </Notice>
+      )}
+      <ChangeForm
+        change={change}
+        word={checked ? words.word : 'Check'}
+        busyWord={checked ? 'Saving…' : 'Checking…'}
+        tone="primary"
+        onSubmit={() => void change.run()}
+        onClose={onClose}
+      >
+        {step !== 'drop' && (
+          <Comparison
+            before={accessKey.spec.scope}
+            after={checked ? checked.spec.scope : scopeAfter(accessKey, step, advised)}
+          />
+        )}
+        {checked && change.error === undefined && (
+          <Notice tone="good" title="The server would do this. Nothing is changed yet." />
+        )}
+      </ChangeForm>
+    </Dialog>
+  )
+}
