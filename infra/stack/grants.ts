@@ -121,6 +121,9 @@ export const authenticate = table(
 /** Records what keys do. */
 export const usage = table(onTable('PutItem', ['usage#*']))
 
+/** Reads what is recorded about a key whose scope a dry run narrows. */
+export const recordedRequests = table(onTable('Query', ['usage#*']))
+
 /** Removes what is recorded about deleted keys, and marks since when usage is recorded. */
 export const forgetUsage = table(
   onTable(['Query', 'DeleteItem'], ['usage#*']),

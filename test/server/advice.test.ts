@@ -1,4 +1,7 @@
-/** Tests advice with random keys and every request that this API serves: what a key did stays allowed by the scope that is advised. */
+/**
+ * Tests advice and dry runs with random keys and every request that this API serves: what a key did stays allowed by the scope that is
+ * advised, and a dry run of another scope warns if that would refuse something.
+ */
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { validateScope } from '../../lib/authorization/scopes/validatescope.ts'
@@ -34,6 +37,11 @@ const isRefused = ({ status, json }: Answer) => status === 403 && json?.message?
 /** Advice sees what the path of a request says, and not what it needs besides: to read a key, or a key that carries the scope. */
 const NEEDS_MORE = /accesskey(revocations|lookups)|ownedaccesskeys\/\w+(\/|\?dryRun)|directclusterendpointtokens/
 const isSeen = ({ path }: AskedRequest) => !NEEDS_MORE.test(path)
+/** Returns the merge patch that makes one scope of another. */
+const replacing = (scope: object | null, next: object) => ({
+  ...Object.fromEntries(Object.keys(scope ?? {}).map((list) => [list, null])),
+  ...next,
+})
 const patch = ({ name }: MadeKey, operations: object[]) =>
   server.call(`${keys}/${name}`, {
     method: 'PATCH',
@@ -66,4 +74,32 @@ test('what a key did has the same answers with the scope that is advised unless 
   })
   await fc.assert(property, runs(150))
   expect(advised).toBeGreaterThan(0)
+})
+
+test('a dry run of another scope warns of what it would refuse, and of nothing else', async () => {
+  let warned = 0
+  // The refusal of a path that is not served does not name the scope, and a review that is refused is a 201.
+  const served = askedRequests.filter(
+    (one) => isSeen(one) && !one.nothing && !/\/(token|subjectaccess)reviews/.test(one.path),
+  )
+  const few = fc.uniqueArray(fc.constantFrom(...served), { minLength: 1, maxLength: 3 })
+  const property = fc.asyncProperty(holder, fc.option(scopes), scopes, few, async (user, scope, smaller, asked) => {
+    const key = await makeKey({ ...user, ...(scope && { scope }) })
+    const did = await Promise.all(asked.map((one) => send(key, one)))
+    const path = `${keys}/${key.name}`
+    const dry = await server.patch(`${path}?dryRun=All`, { spec: { scope: replacing(scope, smaller) } })
+    if (server.log.some((line) => line.includes('usage not recorded'))) return
+    const isWarned = String(dry.headers.warning ?? '').includes('the new scope would refuse')
+    if (isWarned) warned++
+    expect((await server.patch(path, { spec: { scope: replacing(scope, smaller) } })).status).toBe(200)
+    const after = await Promise.all(asked.map((one) => send(key, one)))
+    const lost = asked.filter((_, at) => !isRefused(did[at] as Answer) && isRefused(after[at] as Answer))
+    const context = JSON.stringify([asked, scope, smaller, lost, dry.headers.warning])
+    if (lost.length > 0) expect([isWarned, context]).toEqual([true, context])
+    // A narrower right, or the name of an object, may make no difference to these requests.
+    else if (isWarned)
+      expect([String(dry.headers.warning), context]).toEqual([expect.stringContaining('refuse some'), context])
+  })
+  await fc.assert(property, runs(75))
+  expect(warned).toBeGreaterThan(0)
 })

@@ -99,6 +99,74 @@ describe('the former scope', () => {
   })
 })
 
+describe('a dry run that narrows the scope', () => {
+  const warningsOf = ({ headers }: Answer): string[] =>
+    [...String(headers.warning ?? '').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
+      text.replaceAll('\\', ''),
+    )
+  const dry = '?dryRun=All'
+  const today = new Date().toISOString().slice(0, 10)
+
+  test('names the recorded requests that it would refuse, and the change itself does not', async () => {
+    const key = await server.makeKey({ user: 'alice', groups: ['system:masters'], scope: wide })
+    for (const name of ['a', 'b']) await list(key, name)
+    expect(warningsOf(await patch(key, { scope: small }, dry))).toEqual([
+      `the new scope would refuse requests that access key "${key.name}" last made on ${today}: list of virtualclusterinstances in project "b"`,
+    ])
+    expect((await read(key)).spec.scope).toEqual(wide)
+    expect(warningsOf(await patch(key, { description: 'x' }, dry))).toEqual([])
+    expect(warningsOf(await patch(key, { scope: { projects: [...wide.projects, { project: 'c' }] } }, dry))).toEqual([])
+    const wrong = { projects: [{}], spaces: [{}], virtualClusters: [{}], rules: [{ verbs: [''], namespaces: ['*/'] }] }
+    const invalid = await patch(key, { scope: wrong }, dry)
+    expect([invalid.status, warningsOf(invalid)]).toEqual([422, []])
+    expect(warningsOf(await patch(key, { scope: small }))).toEqual([])
+    expect(warningsOf(await patch(key, { scope: wide }, dry))).toEqual([])
+  })
+
+  test('names a cluster that would no longer accept the key', async () => {
+    const clusters = (...names: string[]) => ({ clusters: names.map((cluster) => ({ cluster })) })
+    const key = await server.makeKey({ user: 'alice', scope: clusters('eu', 'us') })
+    const agent = await server.makeKey({ scope: { roles: [{ role: 'agent' }], ...clusters('eu') } })
+    await server.post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: key.token } }, agent.token)
+    expect(warningsOf(await patch(key, { scope: clusters('us') }, dry))).toEqual([
+      `clusters/eu would no longer accept access key "${key.name}", as it last did on ${today}`,
+    ])
+  })
+
+  test('names ten, and says how many there are', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `p${index}${'x'.repeat(40)}`)
+    const key = await server.makeKey({
+      user: 'alice',
+      scope: { projects: names.map((name) => ({ project: name })) },
+    })
+    for (const name of names) await list(key, name)
+    const warnings = warningsOf(await patch(key, { scope: small }, dry))
+    expect([warnings.length, warnings.at(-1)]).toEqual([
+      11,
+      `2 more such warnings are left out: see the usage of access key "${key.name}"`,
+    ])
+  })
+
+  test('names none to who may not read the usage, or may not make the change', async () => {
+    const scope = { ...wide, rules: [ofKeys(['patch', 'get'], 'ownedaccesskeys')] }
+    const key = await server.makeKey({ user: 'alice', scope })
+    await list(key, 'b')
+    const narrow = { spec: { scope: { ...scope, projects: small.projects } } }
+    const own = await server.patch(`${keys}/${key.name}${dry}`, narrow, key.token)
+    expect([own.status, warningsOf(own).join()]).toEqual([
+      200,
+      expect.stringContaining(`you may not read the usage of access key "${key.name}", so the requests that`),
+    ])
+    expect(own.text + own.headers.warning).not.toContain('virtualclusterinstances')
+    const other = await server.makeKey({
+      user: 'alice',
+      scope: { rules: [ofKeys(['*'], 'ownedaccesskeys', 'ownedaccesskeys/*')] },
+    })
+    const refused = await server.patch(`${keys}/${key.name}${dry}`, narrow, other.token)
+    expect([refused.status, warningsOf(refused)]).toEqual([403, []])
+  })
+})
+
 describe('the scopes that changes with a scoped key have added', () => {
   const rotating = { rules: [ofKeys(['*'], 'ownedaccesskeys')] }
   /** Makes a key that has narrowed itself and has its former scope again. */

@@ -288,11 +288,13 @@ describe('usage', () => {
 describe('a deployment that records no usage', () => {
   const silent = useServer({ RECORD_USAGE: 'false' })
 
-  test('writes none, and advises nothing', async () => {
+  test('writes none, advises nothing, and says so in a dry run that narrows a scope', async () => {
     const key = await silent.makeKey({ user: 'alice', scope: { projects: [{ project: 'b' }] } })
     await silent.call(instances('p-b'), { token: key.token })
     const { recording, complete, entries, advice } = (await silent.call(`${keys}/${key.name}/usage`)).json.status
     expect([recording, complete, entries, advice.scope]).toEqual([false, false, [], undefined])
     expect((await silent.parts.storage.queryCompanions(usagePartition(key.uid))).items).toEqual([])
+    const dry = await silent.patch(`${keys}/${key.name}?dryRun=All`, { spec: { scope: { projects: null } } })
+    expect(dry.headers.warning).toContain('is not recorded completely, so the new scope may refuse more requests')
   })
 })

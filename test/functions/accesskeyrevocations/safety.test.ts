@@ -1,8 +1,10 @@
 /** Tests what a revocation must not get wrong: which keys it finds, what finding them costs, and whether it is a dry run. */
+
 import { expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
 import { findKeys } from '../../../lib/apis/management/v1/revocation/accesskeyrevocation.find.ts'
 import { revokeKeys } from '../../../lib/apis/management/v1/revocation/accesskeyrevocation.run.ts'
+import { parseSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
 import type { UserInfo } from '../../../lib/authorization/users/user.ts'
 import { useFunctions } from '../../support/functions.ts'
 import { admin, bob, contextOf, withScopes } from '../../support/users.ts'
@@ -58,7 +60,10 @@ test('a list of names costs no more reads than a list of the keys that the user 
         return store.storage.list(...asked)
       },
     }
-    const services = { keyStore: () => ({ ...store, storage }), scopes: { projectNamespacePrefix: 'p-' } }
+    const services = {
+      keyStore: () => ({ ...store, storage }),
+      scopes: { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') },
+    }
     const names = Array.from({ length: 1000 }, (_, index) => `k${index}`)
     const found = await findKeys(services, { names }, () => true, contextOf(user))
     return [found.keys.length, taken]

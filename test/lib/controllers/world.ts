@@ -12,6 +12,7 @@ import { credentialItemKey } from '../../../lib/authentication/credential.ts'
 import { decodeKeyInternal } from '../../../lib/authentication/keyinternal.ts'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
 import type { KeyHash } from '../../../lib/authentication/pepper.ts'
+import { parseSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
 import type { Collector } from '../../../lib/controllers/garbagecollector.ts'
 import { internalContext } from '../../../lib/controllers/internalcontext.ts'
 import { type Collected, collectStream as collectWrites } from '../../../lib/controllers/streamrecords.ts'
@@ -204,7 +205,7 @@ function storeOf(kind: StoredKind<Services>, storage: Storage, limits: LifeLimit
       retentionSeconds: 86_400,
       recordSources: true,
     },
-    scopes: { projectNamespacePrefix: 'p-' },
+    scopes: { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') },
   }
   return {
     kind: kind as unknown as StoredKind,

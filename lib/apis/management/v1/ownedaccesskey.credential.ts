@@ -33,7 +33,7 @@ import {
   suppliedKey,
   toKey,
 } from './ownedaccesskey.values.ts'
-import { formerAfter, takeDrop } from './scope.changes.ts'
+import { formerAfter, isSameScope, takeDrop } from './scope.changes.ts'
 import type { Services } from './services.ts'
 
 const { group, kind } = KINDS.OwnedAccessKey
@@ -127,6 +127,9 @@ export async function prepareForUpdate(
     ...(drops && { drops }),
     update: { settled, ended: all, items: change?.items ?? [], ...facts, at: seconds },
   }
+  if (!context.dryRun || isSameScope(previous, next)) return
+  const { narrowedScopeWarnings } = await import('./usage/narrowedscope.ts')
+  draft.plan.refused = await narrowedScopeWarnings(draft, old, user, services)
 }
 
 /**

@@ -204,7 +204,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
         : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment) ?? tooManyMakers(user))
       if (reason) return reason
       const warnings = writeWarnings(draft, old, { user, limits: services.keys.limits, scopes })
-      for (const warning of [...warnings, ...(old ? [] : makerWarnings(user))]) warn(warning)
+      for (const warning of [...warnings, ...(old ? (draft.plan?.refused ?? []) : makerWarnings(user))]) warn(warning)
       return undefined
     },
     quota({ object, internal, plan }, { user }) {

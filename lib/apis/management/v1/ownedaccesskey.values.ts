@@ -54,6 +54,8 @@ export interface KeyPlan {
   isExpired?: true
   /** The hint of a generated value. Only the credential stores it: rows are listed. */
   hint?: string
+  /** In a dry run: the warnings about recorded requests that the new scope would refuse. Only who may make the update sees them. */
+  refused?: readonly string[]
   /** Whether the write asks to drop the scopes that were added to the inherited ones. */
   drops?: boolean
   /** How the update came to the internal part. */

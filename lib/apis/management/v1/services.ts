@@ -52,7 +52,9 @@ export interface FederationSettings {
 export interface Services {
   keys: KeyServices
   federation: FederationSettings
-  scopes: ScopeOptions
+  scopes: ScopeOptions & SpaceOptions
+  /** Whether the deployment records usage. */
+  recordUsage: boolean
   kubeConfigs: VirtualClusterServices
   tokens: { settings: IssuerSettings; signer: Signer }
   /** For clusters whose service accounts issue the tokens. */
@@ -84,8 +86,5 @@ export interface AccessReviewServices extends Services, Pick<ReviewServices, 'de
 }
 
 export interface UsageServices extends Services {
-  scopes: ScopeOptions & SpaceOptions
   storage: Storage
-  /** Whether the deployment records usage. */
-  recordUsage: boolean
 }
