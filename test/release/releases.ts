@@ -13,7 +13,7 @@ import type { Metadata } from '../../infra/local/gateway/streaming.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import type { Invocation, Outcome } from './host.ts'
-import { buildPrevious } from './previous.ts'
+import { type Before, buildPrevious } from './previous.ts'
 
 export type Release = 'old' | 'new'
 /** Who runs the authorizer and who the function of the route. */
@@ -37,9 +37,9 @@ export interface Releases extends TestServer {
 const HEADERS = { authorizer: 'x-release-authorizer', handler: 'x-release-handler' } as const
 const isStreaming = (name: string) => name.endsWith('/list') || name === 'openapi'
 
-/** Starts both releases. The functions that only this one has are run by it, whatever a request chooses. */
-export async function startReleases(settings: Record<string, string> = {}): Promise<Releases> {
-  const [packaged, previous] = await Promise.all([ensurePackaged({ quiet: true }), buildPrevious()])
+/** Starts this release and another, by default the previous one. The functions that only this one has are run by it, whatever a request chooses. */
+export async function startReleases(before?: Before): Promise<Releases> {
+  const [packaged, previous] = await Promise.all([ensurePackaged({ quiet: true }), buildPrevious(before)])
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-releases-'))
   const ran = { old: new Set<string>(), new: new Set<string>() }
   const hosts = new Map<Release, Host>()
@@ -69,7 +69,7 @@ export async function startReleases(settings: Record<string, string> = {}): Prom
     return undefined
   })
   for (const name of await functionNames(join(import.meta.dirname, '../..'))) await writeRelay(folder, name)
-  const server = await startServer(settings, { unscheduled: true, bundles: folder })
+  const server = await startServer({}, { unscheduled: true, bundles: folder })
   hosts.set('old', await startHost(previous))
   hosts.set('new', await startHost(packaged.bundles))
   return {
