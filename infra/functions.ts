@@ -197,7 +197,7 @@ const others: Readonly<Record<string, Row>> = {
   'oauth2/token':  { uses: [write(keys), read(trusts, providers, instances, connected), exchange, pepper, issuers, sign, clusterSecrets, bindTokens, connectedSecrets, usage], routes: postOnly('/oauth2/token'), canary, throttle: 'exchanges', throttled: ['exchanges', 'exchanges'] },
   'oauth2/revoke': { uses: [write(keys), pepper, publishedKeys], routes: postOnly('/oauth2/revoke'), throttle: 'exchanges' },
   // Whoever can show a value may have it ended.
-  leaks: { uses: [write(keys), pepper, leaks], routes: postOnly('/leaks', '/leaks/github'), throttle: 'reports', concurrency: 'LeakConcurrency', throttled: ['leaks', 'reports of leaked access keys'] },
+  leaks: { uses: [write(keys), pepper, leaks], routes: postOnly('/leaks'), throttle: 'reports', concurrency: 'LeakConcurrency', throttled: ['leaks', 'reports of leaked access keys'] },
   // The console is only code, and asks the API with the key of whoever signs in. At the root of the stage, because the paths below
   // the base path are those of Kubernetes. Streamed because it returns compressed bytes.
   console:  { routes: open(atRoot.get('/console', '/console/{proxy+}')), streams: true, throttle: 'pages', ...small },

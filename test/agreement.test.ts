@@ -71,7 +71,7 @@ describe('routes', () => {
     const known = [
       `/.well-known/oauth-authorization-server /.well-known/oauth-authorization-server${basePath}`,
       '/.well-known/openid-configuration /console /console/{proxy+}',
-      '/healthz /healthz/{check} /leaks /leaks/github /livez /livez/{check} /oauth2/revoke /oauth2/token',
+      '/healthz /healthz/{check} /leaks /livez /livez/{check} /oauth2/revoke /oauth2/token',
       '/openid/v1/jwks /readyz /readyz/{check} /version',
     ]
     expect([...paths].sort()).toEqual(known.flatMap((names) => names.split(' ')))

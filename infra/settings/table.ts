@@ -178,12 +178,6 @@ const rows: readonly Group[] = [
         ...choice('disable', 'report'),
         text: 'Effect of a [report of a leaked key](leaks.md): `disable` ends the key; `report` ends nothing, and causes only the alarm and the event.',
       },
-      'leak-keys-url': {
-        ...named('LEAK_KEYS_URL'),
-        maximumLength: 512,
-        default: 'https://api.github.com/meta/public_keys/secret_scanning',
-        text: 'Public URL of the keys with which GitHub signs reports.',
-      },
     },
   },
   {

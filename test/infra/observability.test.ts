@@ -26,9 +26,7 @@ test('the stage has no tracing, is throttled and logs no bodies', () => {
     ...Object.fromEntries(
       reviews.flatMap((path) => [path, base + path]).map((path) => [`POST ${path}`, ['500', '1000']]),
     ),
-    ...Object.fromEntries(
-      [`${base}/leaks`, `${base}/leaks/github`, base + lookups, lookups].map((path) => [`POST ${path}`, [5, 20]]),
-    ),
+    ...Object.fromEntries([`${base}/leaks`, base + lookups, lookups].map((path) => [`POST ${path}`, [5, 20]])),
     ...Object.fromEntries(
       ['GET', 'HEAD'].flatMap((method) =>
         ['/console', '/console/{proxy+}'].map((path) => [`${method} ${path}`, [50, 200]]),

@@ -382,9 +382,8 @@ test('reports of leaked keys, with each outcome', async () => {
   await openGates(at.parts, federation)
   const { token } = await createExchangedKey(at.parts, federation)
   const unknown = 'unknown-to-everybody-everywhere-0123456789'
-  const report = (path: string, body: object) => at.request('POST', path, '', body)
-  for (let repeat = 0; repeat < 2; repeat++) await report('/leaks', { credentials: [spec.key, token, unknown] })
-  await report('/leaks/github', [{ token: spec.key, type: 't', url: 'https://github.com/a/b' }])
+  const body = { credentials: [spec.key, token, unknown] }
+  for (let repeat = 0; repeat < 2; repeat++) await at.request('POST', '/leaks', '', body)
   for (const value of [spec.key, token])
     await expect(create('/apis/management.platform/v1/selves', {}, value)).rejects.toThrow(': 401 ')
   const signals = at.calls.filter(({ partitions }) => partitions?.some((one) => one.startsWith('signal#')))

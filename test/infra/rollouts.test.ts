@@ -124,7 +124,6 @@ test('a setting makes a new release exactly when it changes a function', () => {
     Issuer: 'https://issuer.example.com',
     SpaceNamespace: '{project}-{space}',
     ProjectNamespacePrefix: 'project-',
-    LeakKeysUrl: 'https://keys.example.com',
     EventBus: 'none',
     LogRetentionDays: '7',
     MaxTokenTtlSeconds: '600',

@@ -65,7 +65,6 @@ test.each<[setting: string, refused: readonly unknown[], taken: readonly unknown
   ['exchange-throttle-burst', [0, 5_001], [1, 100]],
   ['allow-private-issuers', ...flag],
   ['on-leak', ['', 'ignore', true], ['disable', 'report']],
-  ['leak-keys-url', [...wrongURLs, `${url}/`, `${url}/keys?a=b`, 'https://a b'], [`${url}/meta/public_keys`]],
   ['leak-concurrency', [0, -1, 1.5, 'many', 1001], [1, 10]],
   ['project-namespace-prefix', ['', '-p', 'P-', 'p_', 'p.', `p${'-'.repeat(31)}`], ['p-', 'p']],
   ['space-namespace', ['', '{project}', '{space}-{project}', 'P-{project}-{space}'], ['p-{project}-s-{space}']],

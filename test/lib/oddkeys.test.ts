@@ -6,46 +6,25 @@ import { normalizeKeySet } from '../../lib/federation/jwks.ts'
 import { checkIssuedCertificate } from '../../lib/kubeconfig/certificates/issued.ts'
 import { parseCredentials } from '../../lib/kubeconfig/cluster/credentials.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
-import { createPartnerKeys } from '../../lib/server/leaks/partnerkeys.ts'
-import { unlimited } from '../support/deadlines.ts'
 import {
   oddCertificates,
   oddJwks,
   oddPrivateKeys,
-  oddPublicKeys,
   oddRequests,
   openWire,
   ownKey,
   type Wire,
 } from '../support/oddkeys.ts'
-import { type KeyServer, listOf, makeSigningKey, signedBy, startKeyServer } from '../support/partnerkeys.ts'
 
 let wire: Wire
-let partner: KeyServer
 beforeAll(async () => {
   wire = await openWire()
-  partner = await startKeyServer()
 })
 afterAll(() => {
   wire?.close()
-  partner?.close()
 })
 
 const now = new Date()
-
-/** Reports whether the connection is whole when the keys of partners have been read, before another one meets the error. */
-async function reportWith(key: string): Promise<boolean | undefined> {
-  const { id, privateKey } = makeSigningKey()
-  partner.serve(listOf({ key_identifier: id, key }))
-  let isWhole: Promise<boolean> | undefined
-  const failed = () => {
-    isWhole = wire.carries()
-  }
-  const keys = createPartnerKeys({ ...partner.access, timeout: unlimited, now: () => 0, failed })
-  const body = Buffer.from('x')
-  expect(await keys.reporterOf(body, signedBy({ id, privateKey }, body))).toBe('unknown')
-  return isWhole
-}
 
 const secretOf = (fields: Record<string, string>) =>
   parseCredentials(JSON.stringify(fields), { cluster: 'p-shop/dev', fallbackServer: 'https://dev.example.com' })
@@ -67,7 +46,6 @@ const [[, anyCertificate] = ['', '']] = oddCertificates
 
 const readers: [string, [string, unknown][], (odd: never) => Promise<boolean | undefined>][] = [
   ['key set', oddJwks, readKeySet],
-  ['list of partners', oddPublicKeys, reportWith],
   ['signed certificate', oddCertificates, tried(issued)],
   [
     'certificate of a cluster',

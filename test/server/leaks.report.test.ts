@@ -5,7 +5,7 @@ import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import type { JsonValue } from '../../lib/meta/types.ts'
 import { possibleKeys } from '../../lib/server/leaks/findvalues.ts'
 import { cleanUrl } from '../../lib/server/leaks/leakurl.ts'
-import { readPartnerReport, readReport } from '../../lib/server/leaks/report.ts'
+import { readReport } from '../../lib/server/leaks/report.ts'
 import { character } from '../support/characters.ts'
 import cases from './vectors/leaks.report.cases.json' with { type: 'json' }
 
@@ -23,19 +23,6 @@ describe('a report', () => {
 
   test.each(cases.refused as JsonValue[])('of another form is a 400: %j', (body) =>
     expect(() => readReport(body)).toThrow('the body must be {"credentials": ["…"], "url": "…"}'),
-  )
-
-  test('of GitHub is a list of findings, with members that it may add', () =>
-    expect(
-      readPartnerReport([
-        { token: 'a', type: 't', url: 'u', source: 'commit', more: {} },
-        { token: 'b', type: 7, url: '' },
-      ]),
-    ).toEqual([{ text: 'a', type: 't', url: 'u' }, { text: 'b' }]))
-
-  test.each<JsonValue>([null, {}, { token: 'a' }, [null], ['a'], [{}], [{ token: 7 }], [{ token: 'a' }, []]])(
-    'of GitHub in another form is a 400: %j',
-    (body) => expect(() => readPartnerReport(body)).toThrow('the body must be a list of {"token"'),
   )
 
   test('is looked up once for each text that has the form of a key', () => {

@@ -13,11 +13,17 @@ import { readPage } from '../support/commands.ts'
 import { testFolder } from '../support/folder.ts'
 import { describeKubectl, kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
+import { runProgram } from '../support/programs.ts'
 import { useServer } from '../support/sharedserver.ts'
 
 const text = await readFile(new URL('../../docs/leaks.md', import.meta.url), 'utf8')
 const { commandsOf } = await readPage('docs/leaks.md')
-const blockOf = (language: string) => new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'm').exec(text)?.[1] ?? ''
+const blocksOf = (language: string) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block)
+
+interface Workflow {
+  jobs: { report: { steps: { env?: Record<string, string>; run?: string }[] } }
+}
 
 interface GitleaksRule {
   id: string
@@ -45,9 +51,10 @@ function parseToml(document: string): Record<string, unknown> {
   return root
 }
 
-const [gitleaks, ...otherRules] = parseToml(blockOf('toml')).rules as GitleaksRule[]
+const [gitleaks, ...otherRules] = parseToml(blocksOf('toml').join('')).rules as GitleaksRule[]
+const [detectors = '', workflow = ''] = blocksOf('yaml')
 const [trufflehog, ...otherDetectors] = (
-  load(blockOf('yaml')) as {
+  load(detectors) as {
     detectors: {
       name: string
       keywords: string[]
@@ -57,7 +64,15 @@ const [trufflehog, ...otherDetectors] = (
   }
 ).detectors
 
+/** A field of the custom pattern for GitHub. Hyperscan writes `^` and `$` of JavaScript as `\A` and `\z`. */
+const fieldOf = (name: string) =>
+  (new RegExp(`^- ${name}: \`(.*?)\``, 'm').exec(text)?.[1] ?? '').replace('\\A', '^').replace('\\z', '$')
+
+/** Hyperscan reports matches that overlap, so what is around a secret consumes nothing. */
+const customPattern = `(?<=${fieldOf('Before secret')})(${fieldOf('Secret format')})(?=${fieldOf('After secret')})`
+
 const scanners: [string, string[], string, number][] = [
+  ['GitHub', [''], customPattern, 1],
   ['gitleaks', gitleaks?.keywords ?? [], gitleaks?.regex ?? '', gitleaks?.secretGroup ?? 0],
   ['trufflehog', trufflehog?.keywords ?? [], trufflehog?.regex.key ?? '', 1],
 ]
@@ -120,16 +135,17 @@ describe('what a scanner finds', () => {
   }
   const statusOf = async (token: string) => (await server.post(`${management}/selves`, {}, token)).status
 
-  const shell = async (commands: string, environment: Record<string, string> = {}) => {
-    const env = {
-      ...process.env,
-      HOME: folder,
-      PATH: [folder, join(folder, 'node_modules/.bin'), process.env.PATH].join(delimiter),
-      KEYPLANE: server.base,
-      CURL_CA_BUNDLE: join(folder, 'ca.crt'),
-      KEYPLANE_CA: join(folder, 'ca.crt'),
-      ...environment,
-    }
+  const environment = () => ({
+    ...process.env,
+    HOME: folder,
+    PATH: [folder, join(folder, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+    KEYPLANE: server.base,
+    CURL_CA_BUNDLE: join(folder, 'ca.crt'),
+    KEYPLANE_CA: join(folder, 'ca.crt'),
+  })
+
+  const shell = async (commands: string, more: Record<string, string> = {}) => {
+    const env = { ...environment(), ...more }
     return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { env, cwd: folder })).stdout
   }
 
@@ -207,10 +223,25 @@ describe('what a scanner finds', () => {
     expect(await statusOf(key)).toBe(401)
   })
 
-  test('is ended by a report in the form of GitHub', async () => {
-    const key = await makeKey()
-    await writeFile(join(folder, 'report.json'), JSON.stringify([{ token: key, type: 't', url: '', source: 'commit' }]))
-    expect(await shell(commandsOf('GitHub', 0), { ID: 'a', SIGNATURE: 'MEUC' })).toBe('')
-    expect(await statusOf(key)).toBe(401)
+  test('is ended by the workflow that reads the alerts of GitHub, which shows no value', async () => {
+    const { env: given = {}, run = '' } = (load(workflow) as Workflow).jobs.report.steps.at(-1) ?? {}
+    const asked = 'api --paginate /orgs/octo-org/secret-scanning/alerts?state=open&per_page=100 --jq'
+    await writeFile(join(folder, 'gh'), `#!/bin/sh\n[ "$1 $2 $3 $4" = '${asked}' ] && jq -r "$5" alerts.json\n`)
+    await chmod(join(folder, 'gh'), 0o755)
+    const report = async (secrets: readonly string[]) => {
+      await writeFile(join(folder, 'alerts.json'), JSON.stringify(secrets.map((secret) => ({ secret }))))
+      const env = { ...environment(), ALERTS: given.ALERTS, GH_TOKEN: 'token' }
+      return runProgram('bash', ['-e', '-c', run], { env, cwd: folder })
+    }
+    const found = [await makeKey(), await makeKey()]
+    const { code, stdout, stderr } = await report([...found, 'secret-of-another-service'])
+    expect([code, stdout, stderr]).toEqual([0, '', expect.stringContaining('2 access keys in standard input')])
+    for (const key of found) {
+      expect(await statusOf(key)).toBe(401)
+      expect(stderr).not.toContain(key)
+    }
+    const { status } = (await server.call(`${keys}/found-${count}`)).json
+    expect(status.leak.url).toBe(given.ALERTS)
+    expect(await report(['secret-of-another-service'])).toEqual({ code: 0, stdout: '', stderr: '' })
   })
 })

@@ -224,7 +224,7 @@ describe('a report of', () => {
     expect((await report({ credentials })).status).toBe(202)
     for (const { value } of made) expect(await use(value)).toEqual(leaked)
     const record = auditOf('leaks')
-    expect(record).toMatchObject({ reported: 21, count: 20, source: 'anybody', decision: 'allow', reason: 'reported' })
+    expect(record).toMatchObject({ reported: 21, count: 20, decision: 'allow', reason: 'reported' })
     expect(record.names).toHaveLength(16)
     expect(record.leakedKeys).toBe(20)
   })
@@ -316,11 +316,9 @@ describe('a value that is in use while it is reported', () => {
 
 describe('the endpoint', () => {
   test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('answers %s with a 405', async (method) => {
-    for (const path of ['/leaks', '/leaks/github']) {
-      const { status, headers, json } = await server.call(path, { method, token: '' })
-      expect([status, headers.allow]).toEqual([405, 'POST'])
-      if (method !== 'HEAD') expect(json).toMatchObject({ kind: 'Status', code: 405, reason: 'MethodNotAllowed' })
-    }
+    const { status, headers, json } = await server.call('/leaks', { method, token: '' })
+    expect([status, headers.allow]).toEqual([405, 'POST'])
+    if (method !== 'HEAD') expect(json).toMatchObject({ kind: 'Status', code: 405, reason: 'MethodNotAllowed' })
   })
 
   test.each<[string, number, string, Record<string, string>?]>([
@@ -337,13 +335,11 @@ describe('the endpoint', () => {
     ['YAML', 415, 'credentials: [CANARY]', { 'content-type': 'application/yaml' }],
     ['a compressed body', 400, '{"credentials":["CANARY"]}', { 'content-encoding': 'gzip' }],
   ])('refuses %s, and quotes nothing', async (_, code, body, headers = { 'content-type': 'application/json' }) => {
-    for (const path of ['/leaks', '/leaks/github']) {
-      const canary = newValue()
-      const answer = await report(body.replaceAll('CANARY', canary), path, headers)
-      expect([path, answer.status, answer.json?.code]).toEqual([path, code, code])
-      expect(answer.text).not.toContain(canary.slice(0, 12))
-      expect(auditOf('leaks')).toMatchObject({ code, reason: 'malformed', decision: 'deny' })
-    }
+    const canary = newValue()
+    const answer = await report(body.replaceAll('CANARY', canary), '/leaks', headers)
+    expect([answer.status, answer.json?.code]).toEqual([code, code])
+    expect(answer.text).not.toContain(canary.slice(0, 12))
+    expect(auditOf('leaks')).toMatchObject({ code, reason: 'malformed', decision: 'deny' })
   })
 
   test('refuses more than 50 keys, and credentials in the URL', async () => {
@@ -367,7 +363,7 @@ test('reported values are in no log, event, item or answer', async () => {
     const url = `https://${value}@git.example.com/${value}?${value}#${encodeURIComponent(value)}`
     await hear(report({ credentials: [value], url }))
     await hear(report({ credentials: [value, value], [value]: value, url }))
-    await hear(report([{ token: value, type: value, url, source: value }], '/leaks/github'))
+    await hear(report([{ token: value, type: value, url, source: value }]))
     await hear(report({ [value]: { [value]: [value] } }))
     // A supplied value cannot be recognized where no credential belongs.
     if (supplied !== undefined) continue

@@ -87,13 +87,6 @@ export const oddJwks: [string, JsonObject][] = [
   ['a chain of 100 KB', { kty: 'RSA', n: base64url(ones(4096)), e: 'AQAB', x5c: ['A'.repeat(100_000)] }],
 ]
 
-export const oddPublicKeys: [string, string][] = [
-  ...publicInfos.map(([what, info]): [string, string] => [what, pem('PUBLIC KEY', info)]),
-  ['another curve', pem('PUBLIC KEY', infoOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey))],
-  ['two blocks', pem('PUBLIC KEY', rsaInfo(ones(256), ones(4000))).repeat(2)],
-  ['no key', 'hello'],
-]
-
 const time = (text: string) => tlv(0x17, Buffer.from(text))
 const nameOf = (text: string) => sequence(tlv(0x31, sequence(oid('550403'), tlv(0x0c, Buffer.from(text)))))
 const ECDSA = sequence(oid('2a8648ce3d040302'))

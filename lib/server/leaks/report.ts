@@ -1,6 +1,6 @@
 /**
- * Reads what a report of leaks says, in our own form, in that of GitHub, and in that of trufflehog. No error quotes the body, because
- * it contains credentials.
+ * Reads what a report of leaks says, in our own form and in that of trufflehog. No error quotes the body, because it contains
+ * credentials.
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { mediaTypeOf } from '../../endpoints/negotiation/mediatype.ts'
@@ -12,7 +12,7 @@ import { isObject } from '../../meta/value/walk.ts'
 import { readPublicBody } from '../lambda/publicbody.ts'
 
 const maxBytes = 256 * 1024
-/** Limits the values of a body: those of a thousand reports with ten members each, and some. */
+/** Limits the values of a body. */
 const maxValues = 20_000
 
 /** Returns the bytes of the body as they were sent. Throws 413, 415, and 400 for parameters in the URL. */
@@ -42,8 +42,6 @@ export function decodeBody(bytes: Buffer): JsonValue {
 /** A text that was found, which may be a credential of this service. */
 export interface Finding {
   text: string
-  /** What the reporter calls this kind of credential. */
-  type?: string
   /** Where the text was found, as the reporter says. */
   url?: string
 }
@@ -74,18 +72,3 @@ function readDetection(body: JsonObject): Finding[] {
   if (matches.length === 0 || !matches.every(isTexts)) throw wrongReport()
   return matches.flat().map((text) => ({ text }))
 }
-
-/**
- * Reads the form of GitHub's secret scanning partner programme: `[{"token", "type", "url", "source"}, …]`. Throws 400 for
- * everything else. GitHub may add members.
- */
-export function readPartnerReport(body: JsonValue): Finding[] {
-  if (!Array.isArray(body)) throw wrongPartnerReport()
-  return body.map((one) => {
-    if (!isObject(one) || typeof one.token !== 'string') throw wrongPartnerReport()
-    const { token: text, type, url } = one
-    return { text, ...(typeof type === 'string' && { type }), ...(typeof url === 'string' && url !== '' && { url }) }
-  })
-}
-
-const wrongPartnerReport = () => badRequest('the body must be a list of {"token": "…", "type": "…", "url": "…"}')

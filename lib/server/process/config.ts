@@ -207,8 +207,6 @@ const settings = {
   onLeak: from('ON_LEAK', matching(/^(disable|report)?$/, 'disable or report'), (word): 'disable' | 'report' =>
     word === 'report' ? 'report' : defaults.ON_LEAK,
   ),
-  /** Where GitHub publishes the keys with which it signs reports of leaks. */
-  leakKeysUrl: text('LEAK_KEYS_URL', formOf('LEAK_KEYS_URL')),
   /** How people sign in to the console with an identity provider; undefined: they cannot. */
   consoleSignIn: {
     variables: {

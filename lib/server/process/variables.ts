@@ -37,7 +37,6 @@ export const forms = {
   STAGE: [/^[a-z][a-z0-9]{0,12}$/, '1 to 13 lower-case letters and digits, the first one a letter'],
   // Token verifiers compare the issuer byte for byte: no trailing slash, query or fragment.
   ISSUER: [/^https:\/\/[^/?#\s]+(\/[^/?#\s]+)*$/, HTTPS_URL],
-  LEAK_KEYS_URL: [/^https:\/\/[^/?#\s]+(\/[^/?#\s]+)*$/, HTTPS_URL],
   PROJECT_NAMESPACE_PREFIX: [
     /^[a-z0-9][-a-z0-9]{0,30}$/,
     '1 to 31 lower-case letters, digits and hyphens, not starting with a hyphen',
