@@ -3,4 +3,4 @@ import { discoveryEndpoint } from '../lib/server/documents/discovery.ts'
 import { serve } from '../lib/server/lambda/serve.ts'
 
 const endpoint = discoveryEndpoint({ aggregated, documents })
-export const handler = serve(endpoint, { verb: 'get', resource: 'discovery', streams: false })
+export const handler = serve(endpoint, { streams: false })

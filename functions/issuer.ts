@@ -1,4 +1,4 @@
 import { answerNotFound } from '../lib/server/documents/notfound.ts'
 import { serve } from '../lib/server/lambda/serve.ts'
 
-export const handler = serve(answerNotFound, { verb: 'get', resource: 'issuer', streams: false })
+export const handler = serve(answerNotFound, { streams: false })

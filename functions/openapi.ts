@@ -3,4 +3,4 @@ import { openApiEndpoint } from '../lib/server/documents/openapi.ts'
 import { serve } from '../lib/server/lambda/serve.ts'
 
 const endpoint = openApiEndpoint({ documents, index, v2 })
-export const handler = serve(endpoint, { verb: 'get', resource: 'openapi', streams: true })
+export const handler = serve(endpoint, { streams: true })

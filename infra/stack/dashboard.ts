@@ -4,12 +4,18 @@ import { type Part, sub } from './intrinsics.ts'
 /** A row of `metrics`: `.` repeats the value above, `...` all of them except the last ones. */
 type Line = readonly (string | Readonly<Record<string, string | number>>)[]
 
-interface Widget {
+interface Graph {
   title: string
   metrics: readonly Line[]
   period?: number
   stat?: 'Sum' | 'Maximum'
-  view?: 'timeSeries'
+}
+
+/** A query of CloudWatch Logs Insights. */
+interface Query {
+  title: string
+  query: string
+  view: 'table'
 }
 
 const own = `keyplane/\${Stage}`
@@ -17,8 +23,11 @@ const ofStage = ['ApiName', `\${Stage}-keyplane`, 'Stage', `\${Stage}`]
 const authorizer = ['FunctionName', `\${AuthorizerLambdaFunction}`]
 const sum = (period: number) => ({ stat: 'Sum', period }) as const
 const atRight = { yAxis: 'right' }
-const search = (metric: string, statistic: string) => ({
-  expression: `SEARCH('{${own},endpoint} MetricName="${metric}"', '${statistic}', 300)`,
+/** Asks the access log, which is one log group: a widget can name 50 at most, and there are more functions. */
+const ask = (title: string, ...commands: string[]): Query => ({
+  title,
+  query: [`SOURCE '\${AccessLog}'`, ...commands, 'limit 20'].join(' | '),
+  view: 'table',
 })
 const messages = (queue: string) => [
   'AWS/SQS',
@@ -35,7 +44,7 @@ const results = (metric: string, dimension: string, first: string, ...others: st
 
 /** The rows of the dashboard, with the widths of their widgets. */
 // biome-ignore format: a table
-const rows: readonly (readonly [width: number, ...Widget[]])[] = [
+const rows: readonly (readonly [width: number, ...(Graph | Query)[]])[] = [
   [
     8,
     { title: 'Requests', ...sum(60), metrics: [
@@ -51,10 +60,12 @@ const rows: readonly (readonly [width: number, ...Widget[]])[] = [
   ],
   [
     12,
-    { title: 'Latency by verb and kind (p99, ms)', view: 'timeSeries', metrics: [[search('latencyMs', 'p99')]] },
-    { title: 'Server errors by verb and kind', view: 'timeSeries', metrics: [
-      [search('serverErrors', 'Sum')], [own, 'virtualClusterErrors', sum(300)],
-    ] },
+    { title: 'Server errors, and errors of virtual clusters', ...sum(300), metrics: reported('serverErrors', 'virtualClusterErrors') },
+    ask('Responses of 500 and above by route', 'filter status >= 500', 'stats count(*) as responses by method, resource, status, error', 'sort responses desc'),
+  ],
+  [
+    24,
+    ask('Latency by route (ms). Watches and streamed lists count until they end', 'stats count(*) as requests, pct(latencyMs, 50) as p50, pct(latencyMs, 99) as p99 by method, resource', 'sort p99 desc'),
   ],
   [
     8,
@@ -98,7 +109,7 @@ const rows: readonly (readonly [width: number, ...Widget[]])[] = [
 const height = 6
 const widgets = rows.flatMap(([width, ...row], line) =>
   row.map((widget, index) => ({
-    type: 'metric',
+    type: 'query' in widget ? 'log' : 'metric',
     x: index * width,
     y: line * height,
     width,

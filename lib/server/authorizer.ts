@@ -186,7 +186,7 @@ export async function authorizerHandler() {
     let isRecorded = false
     const refused: Refused = (outcome, code, reason, facts = {}) => {
       isRecorded = true
-      seen.audit({ facts, judgement: { decision: 'deny', reason }, code }, () => measured(outcome))
+      seen.audit({ facts, judgement: { decision: 'deny', reason }, code }, measured(outcome))
     }
     try {
       const result = await seen.run(() => authorizeRequest(event, server, refused))

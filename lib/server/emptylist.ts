@@ -21,5 +21,5 @@ export const emptyListHandler = (kind: KindInfo): LambdaHandler =>
         watchLimits: config.watchLimits,
         openWatch: async (context) => (await store()).openWatch(context),
       }),
-    { verb: 'list', resource: kind.plural, streams: true },
+    { streams: true },
   )

@@ -8,10 +8,10 @@ import { answerComputed } from '../endpoints/handlers/computed.ts'
 import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
 import { runHandler } from '../endpoints/run.ts'
 import type { KubeObject } from '../meta/types.ts'
-import type { ComputedKind, KindInfo, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../registry/kind.ts'
+import type { ComputedKind, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../registry/kind.ts'
 import type { Table } from '../storage/interface.ts'
 import type { LambdaHandler } from './lambda/runtime.ts'
-import { type Endpoint, type Invocation, type Notes, serveWith } from './lambda/serve.ts'
+import { type Endpoint, type Notes, serveWith } from './lambda/serve.ts'
 import { describeError } from './process/logger.ts'
 import { createServer, type Server } from './server.ts'
 import { warmUp } from './warmup.ts'
@@ -55,8 +55,7 @@ export async function storedHandler(kind: StoredKind<Server>, handler: Handler<S
     const call = { ...callOf(request, server, notes), kind: store.kind, store }
     return runHandler(handler, call, reporting(server, request))
   }
-  const invocation = { verb, resource: kind.plural, streams: verb === 'list' }
-  return startFunction(endpoint, invocation, kind.table)
+  return startFunction(endpoint, { streams: verb === 'list' }, kind.table)
 }
 
 export async function virtualHandler(kind: VirtualKind<Server>, handler: Handler<VirtualCall>): Promise<LambdaHandler> {
@@ -66,19 +65,14 @@ export async function virtualHandler(kind: VirtualKind<Server>, handler: Handler
       kind.create({ object, namespace, name, context }, server)
     return runHandler(handler, { ...callOf(request, server, notes), kind, create }, reporting(server, request))
   }
-  return startFunction(endpoint, { verb: handler.verb, resource: resourceOf(kind), streams: false }, undefined)
+  return startFunction(endpoint, { streams: false }, undefined)
 }
-
-/** Returns the resource as records and metrics name it. */
-const resourceOf = ({ plural, subresource }: { plural: string; subresource?: string }): string =>
-  subresource ? `${plural}/${subresource}` : plural
 
 /**
  * Returns the Lambda handler of one verb of a kind whose objects are computed. `answer` may read the objects of a stored kind,
  * whose table the function then loads at start.
  */
 export async function computedHandler(
-  kind: KindInfo & { subresource?: string },
   verb: StoredVerb,
   answer: (call: Call, server: Server) => Promise<ApiResponse>,
   table?: Table,
@@ -87,24 +81,19 @@ export async function computedHandler(
     const handler: Handler<Call> = { verb, handle: (call) => answer(call, server) }
     return runHandler(handler, callOf(request, server, notes), reporting(server, request))
   }
-  return startFunction(endpoint, { verb, resource: resourceOf(kind), streams: verb === 'list' }, table)
+  return startFunction(endpoint, { streams: verb === 'list' }, table)
 }
 
 /** Returns the Lambda handler that reads a computed kind. Its parents are those of a stored kind with this table. */
 export const computedKindHandler = (kind: ComputedKind<Server>, table: Table): Promise<LambdaHandler> =>
-  computedHandler(
-    kind,
-    'get',
-    (call, server) => answerComputed(call, kind, (request) => kind.read(request, server)),
-    table,
-  )
+  computedHandler('get', (call, server) => answerComputed(call, kind, (request) => kind.read(request, server)), table)
 
 async function startFunction(
   endpoint: Endpoint<Server>,
-  invocation: Invocation,
+  output: { streams: boolean },
   table: Table | undefined,
 ): Promise<LambdaHandler> {
   const server = createServer(process.env)
   await warmUp(server, process.env, table)
-  return serveWith(server, endpoint, invocation)
+  return serveWith(server, endpoint, output)
 }

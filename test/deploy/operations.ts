@@ -122,6 +122,12 @@ export function describeOperations(): void {
     }, patience)
   })
 
+  test('the logs can be asked about each endpoint', async () => {
+    // The emulator does not choose log groups by their prefix, and does not aggregate.
+    const group = `--log-group-name /keyplane/${stage}/access --query-string`
+    await shell(page('Endpoints', 0, { '--query-string': group, 'sleep 10': 'true' }))
+  })
+
   test('the dead-letter queue can be emptied after a run of the collector', async () => {
     const queue = 'aws sqs get-queue-attributes --queue-url $(resource UncollectedChanges) --attribute-names All'
     const said = await shell(

@@ -44,14 +44,8 @@ export function readTemplateMetrics(text: string): TemplateMetrics {
   for (const { DashboardBody } of ofType('AWS::CloudWatch::Dashboard')) {
     for (const { properties } of JSON.parse(DashboardBody['Fn::Sub']).widgets) {
       let last: string[] = []
-      for (const row of properties.metrics as (string | { expression?: string })[][]) {
+      for (const row of (properties.metrics ?? []) as (string | { expression?: string })[][]) {
         const options = row.find((one) => typeof one === 'object') as { expression?: string } | undefined
-        const search = /^SEARCH\('\{([^,]+),([^}]+)\} MetricName="(\w+)"', /.exec(options?.expression ?? '')
-        if (search) {
-          const [, namespace = '', dimensions = '', name = ''] = search
-          metrics.add(metricId(namespace, name, dimensions.split(',')))
-          continue
-        }
         if (options?.expression !== undefined) throw new TypeError(`not understood here: ${options.expression}`)
         last = whole(
           row.filter((one) => typeof one === 'string'),

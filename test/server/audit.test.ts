@@ -42,7 +42,7 @@ async function callAudited(path: string, call: Call = {}): Promise<{ answer: Ans
 function withoutMetrics({ _aws, ...line }: Line): Line {
   for (const { Dimensions, Metrics } of _aws.CloudWatchMetrics) {
     const names = [...Dimensions.flat(), ...Metrics.map(({ Name }: { Name: string }) => Name)]
-    for (const name of names) if (name !== 'latencyMs') delete line[name]
+    for (const name of names) delete line[name]
   }
   return line
 }

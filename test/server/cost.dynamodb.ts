@@ -2,8 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AttributeValue, type DynamoDBClient, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { functions } from '../../infra/functions.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { touchExpired } from '../../lib/controllers/events/expiredphase.ts'
+import { boundSecretsHandler } from '../../lib/server/boundsecrets.ts'
+import { lifecycleHandler } from '../../lib/server/lifecycle.ts'
+import { settleHandler } from '../../lib/server/settle.ts'
 import { itemsIn } from '../../lib/storage/dynamodb/dynamodb.ts'
 import { activityOf, sortKey } from '../../lib/storage/keys.ts'
 import { storageOver } from '../../lib/storage/protocol/storage.ts'
@@ -89,8 +93,9 @@ const figuresOf = (part: string): number[] =>
     Number(figure.replaceAll(',', '').replace(/\.$/, '')),
   )
 
+const hours = 730
 const [gateway = 0] = figuresOf('API Gateway')
-const [invocation = 0, second = 0, functions = 0, seconds = 0, lambda] = figuresOf('Lambda')
+const [invocation = 0, second = 0, invocations = 0, seconds = 0, lambda] = figuresOf('Lambda')
 const [gigabyte = 0, kilobytes = 0, logs] = figuresOf('logs')
 const [readUnit = 0, writeUnit = 0] = figuresOf('DynamoDB')
 const [signatures = 0, manySignatures = 0] = figuresOf('KMS')
@@ -131,7 +136,7 @@ const signed = [
 ]
 
 /** The costs of a million requests without the table. */
-const others = gateway + functions * invocation + seconds * second * 1e6 + kilobytes * gigabyte
+const others = gateway + invocations * invocation + seconds * second * 1e6 + kilobytes * gigabyte
 /** An exchange and a report have one function of 12 ms, and no authorizer. */
 const unauthorized = gateway + invocation + ((0.012 * 1769) / 1024) * second * 1e6 + kilobytes * gigabyte
 const dollars = (name: string, reads: number, writes: number) =>
@@ -141,7 +146,7 @@ const dollars = (name: string, reads: number, writes: number) =>
   (signed.includes(name) ? (signatures / manySignatures) * 1e6 : 0)
 
 test('the prices per million calls and log lines follow from the unit prices on the page', () => {
-  expect(lambda).toBe(Number((functions * invocation + seconds * second * 1e6).toFixed(2)))
+  expect(lambda).toBe(Number((invocations * invocation + seconds * second * 1e6).toFixed(2)))
   expect(logs).toBe(Number((kilobytes * gigabyte).toFixed(2)))
   // 7 ms and 12 ms of 1,769 MB.
   expect(seconds).toBe(Number((((0.007 + 0.012) * 1769) / 1024).toFixed(4)))
@@ -153,7 +158,7 @@ test('the prices per million calls and log lines follow from the unit prices on 
   expect(page).toContain(`starting it again every two minutes is $${starts.toFixed(2)} more`)
   const start = ((0.12 * 1769) / 1024) * second * 1e6
   expect(page).toContain(`$${start.toFixed(2)} per million starts`)
-  expect(page).toContain(`which is $${(functions * 0.01 * start).toFixed(2)} per\n  million requests`)
+  expect(page).toContain(`which is $${(invocations * 0.01 * start).toFixed(2)} per\n  million requests`)
   const fiveMinutes = (730 * 12) / 10_000
   const [keyRead = 0, secretRead = 0] = ['encryption of the table', 'Secrets Manager'].map((part) => figuresOf(part)[0])
   for (const price of [keyRead, secretRead]) {
@@ -173,8 +178,45 @@ test('a poll of a watch without changes is one read of half a unit', async () =>
   client.destroy()
 })
 
+test('what idles costs what the page states, at most $15 a month, and the README says so', async () => {
+  const [, idle = ''] = /## Fixed costs per month\n([\s\S]*?)\n- /.exec(page) ?? []
+  const rows = [...idle.matchAll(/^\| .* \| ([\d,]+) \| \$([\d.]+)( \/ million)? \| \$([\d.]+) \|$/gm)].map(
+    ([, number = '', price, million, total]) => ({
+      number: Number(number.replaceAll(',', '')),
+      price: Number(price) / (million ? 1e6 : 1),
+      total: Number(total),
+    }),
+  )
+  expect(rows.map(({ total }) => total)).toEqual(rows.map(({ number, price }) => Number((number * price).toFixed(2))))
+  const sum = rows.reduce((all, { total }) => all + total, 0)
+  expect(idle).toContain(`An idle deployment costs $${sum.toFixed(2)} a month, and at most $15 with 8 GB`)
+  expect(sum + 8 * (0.25 + 0.2)).toBeLessThanOrEqual(15)
+  expect(await readFile(join(import.meta.dirname, '../../README.md'), 'utf8')).toContain('at most $15 a month')
+
+  const everyMinute = functions.filter(({ every }) => every === 'minute').length
+  const everyHour = functions.filter(({ every }) => every === 'hour').length
+  const [runs, reads, writes, environments] = rows.slice(-4)
+  expect(runs?.number).toBe(hours * (60 * everyMinute + everyHour))
+  expect(runs?.price).toBeCloseTo((invocation + 0.05 * 0.5 * second * 1e6 + 0.5 * gigabyte) / 1e6, 8)
+  expect(environments?.number).toBe(everyMinute)
+  // Processes stay, and read once what the first run needs.
+  const [publish, settleAll, endSecrets] = [lifecycleHandler(), settleHandler(), boundSecretsHandler()]
+  const context = { getRemainingTimeInMillis: () => 60_000 }
+  await settle()
+  await publish({}, context)
+  const minutes: { reads: number; writes: number }[] = []
+  for (let minute = 0; minute < samples; minute++) {
+    const before = { ...taken }
+    await publish({}, context)
+    await settleAll()
+    await endSecrets({}, context)
+    minutes.push({ reads: taken.reads - before.reads, writes: taken.writes - before.writes })
+  }
+  expect(reads?.number).toBe(hours * 60 * Math.min(...minutes.map((one) => one.reads)))
+  expect(writes?.number).toBe(hours * 60 * Math.min(...minutes.map((one) => one.writes)))
+})
+
 test('the monthly prices of warm functions, large streams and a VPC follow from the unit prices on the page', () => {
-  const hours = 730
   const [idle = 0] = figuresOf('provisioned concurrency')
   const twice = 2 * (1769 / 1024) * 3600 * hours * idle
   expect(page).toContain(`$${twice.toFixed(2)} for each environment of \`provisioned-concurrency\``)

@@ -19,7 +19,7 @@ async function invoke(endpoint: Endpoint) {
   const minimal = createMinimalServer({ STAGE: 'test', ISSUER: 'https://keyplane.example.com' })
   const { config, now, sleep, elapsed } = minimal
   const server: MinimalServer = { config, log, now, sleep, elapsed, signer: { sign: vi.fn() } as never }
-  const handler = serveWith(server, endpoint, { verb: 'get', resource: 'ownedaccesskeys', streams: false })
+  const handler = serveWith(server, endpoint, { streams: false })
   const event = JSON.parse(await readFile(join(import.meta.dirname, '../../events/ownedaccesskeys/get.json'), 'utf8'))
   event.requestContext.requestTimeEpoch = Date.now()
   return { answer: handler(event, context) as Promise<{ statusCode: number; headers: object; body: string }>, log }

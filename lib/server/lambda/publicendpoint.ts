@@ -22,7 +22,7 @@ export interface PublicAnswer<O extends string> {
 export type NoteFacts = (facts: LogFields) => void
 
 export interface PublicEndpoint<O extends string> {
-  /** As the audit record and the metrics name it. */
+  /** As the audit record names it. */
   resource: string
   verb: string
   /** Answers a request; never rejects. */
@@ -48,7 +48,7 @@ export function publicHandler<O extends string>(
     const facts = { verb, resource, path: undefined, ...noted }
     const decision = response.status < 400 ? 'allow' : 'deny'
     const said = { facts, judgement: { decision, reason: outcome } } as const
-    auditAnswer(seen, endpoint, response, said, endpoint.measure(outcome, noted))
+    auditAnswer(seen, response, said, endpoint.measure(outcome, noted))
     return toLambdaResponse(response, event.requestContext.requestId)
   }
 }

@@ -27,12 +27,6 @@ export type Endpoint<S extends MinimalServer = MinimalServer> = (
 ) => Promise<ApiResponse>
 export type Notes = Record<string, Note>
 
-export interface Invocation {
-  verb: string
-  resource: string
-  streams: boolean
-}
-
 /** Runs an endpoint for an event, with the user from the authorizer. Without a user it returns the authorizer's error. */
 async function answer<S extends MinimalServer>(
   event: APIGatewayProxyEvent,
@@ -69,9 +63,8 @@ async function answer<S extends MinimalServer>(
 export function serveWith<S extends MinimalServer>(
   server: S,
   endpoint: Endpoint<S>,
-  invocation: Invocation,
+  { streams }: { streams: boolean },
 ): LambdaHandler {
-  const { streams } = invocation
   const invoke = async (event: APIGatewayProxyEvent): Promise<LambdaResponse> => {
     const seen = observe(server, event)
     const notes: Notes = {}
@@ -83,7 +76,7 @@ export function serveWith<S extends MinimalServer>(
         return respondError(internalError(error), undefined)
       })
     const response = { ...answered, warnings: [...about, ...answered.warnings] }
-    if (!isRecorded(event)) auditAnswer(seen, invocation, response, judgementOf(notes, response.status))
+    if (!isRecorded(event)) auditAnswer(seen, response, judgementOf(notes, response.status))
     const compresses = server.config.compressStreams
     const { requestId } = event.requestContext
     return compressBody(toLambdaResponse(response, requestId), event, { streams, compresses })
@@ -92,5 +85,5 @@ export function serveWith<S extends MinimalServer>(
 }
 
 /** Returns the Lambda handler of an endpoint that answers from the request alone. */
-export const serve = (endpoint: Endpoint, invocation: Invocation): LambdaHandler =>
-  serveWith(createMinimalServer(process.env), endpoint, invocation)
+export const serve = (endpoint: Endpoint, output: { streams: boolean }): LambdaHandler =>
+  serveWith(createMinimalServer(process.env), endpoint, output)

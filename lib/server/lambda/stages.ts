@@ -32,26 +32,20 @@ export function observe(server: Pick<MinimalServer, 'config' | 'log'>, event: Au
     /** Writes a log line with these metrics, and those of the calls. */
     log,
     /** Writes the audit record with metrics. */
-    audit(said: Said, measure: (latencyMs: number) => readonly Measured[]): void {
-      const latencyMs = Math.round(performance.now() - began)
-      log('audit', auditRecord(event, server.config, { ...said, latencyMs }), measure(latencyMs))
+    audit(said: Said, measured: readonly Measured[]): void {
+      const latencyMs = performance.now() - began
+      log('audit', auditRecord(event, server.config, { ...said, latencyMs }), measured)
     },
   }
 }
 
-/** Writes the audit record of an answer, with the metrics of its endpoint and `more`. */
+/** Writes the audit record of an answer, with the metrics of its failure and `more`. */
 export function auditAnswer(
   { audit }: ReturnType<typeof observe>,
-  { resource, verb }: { resource: string; verb: string },
   { status: code, fault: known }: Pick<ApiResponse, 'status' | 'fault'>,
   { judgement, facts = {} }: Omit<Said, 'code'>,
   more: readonly Measured[] = [],
 ): void {
   const fault = code < 400 ? undefined : (known ?? faultOf(code))
-  const dimensions = { endpoint: `${resource} ${verb}` }
-  audit({ facts: code < 500 ? facts : { ...facts, fault }, judgement, code }, (latencyMs) => [
-    { dimensions, values: { latencyMs } },
-    ...faultMetrics(fault, dimensions),
-    ...more,
-  ])
+  audit({ facts: code < 500 ? facts : { ...facts, fault }, judgement, code }, [faultMetrics(fault), ...more])
 }

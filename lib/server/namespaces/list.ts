@@ -124,5 +124,4 @@ async function answer(call: Call, server: Server): Promise<ApiResponse> {
 }
 
 /** Returns the Lambda handler that lists and watches namespaces. */
-export const listHandler = (): Promise<LambdaHandler> =>
-  computedHandler(Namespace, 'list', answer, VirtualClusterInstance.table)
+export const listHandler = (): Promise<LambdaHandler> => computedHandler('list', answer, VirtualClusterInstance.table)

@@ -59,4 +59,4 @@ async function answer(call: Call, server: Server): Promise<ApiResponse> {
   return respondUnchanged(write, sent, live, output)
 }
 
-export const patchHandler = (): Promise<LambdaHandler> => computedHandler(Namespace, 'patch', answer)
+export const patchHandler = (): Promise<LambdaHandler> => computedHandler('patch', answer)

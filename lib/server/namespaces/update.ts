@@ -19,4 +19,4 @@ async function answer(call: Call, server: Server): Promise<ApiResponse> {
   return respondUnchanged(write, object, namespaceObject(name, server.config.issuer), output)
 }
 
-export const updateHandler = (): Promise<LambdaHandler> => computedHandler(Namespace, 'update', answer)
+export const updateHandler = (): Promise<LambdaHandler> => computedHandler('update', answer)

@@ -6,14 +6,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Fault } from '../../meta/errors/status.ts'
 
-/** Values by metric name. Names that end in `Ms` are milliseconds, all others are counts. */
+/** Counts by metric name. */
 export interface Measured {
   /** Dimensions of the metrics. Absent means none. */
   dimensions?: Readonly<Record<string, string>>
   values: Readonly<Record<string, number>>
 }
-
-const unitOf = (name: string) => (name.endsWith('Ms') ? 'Milliseconds' : 'Count')
 
 /**
  * Returns the members to add to a log line. Names of values and dimensions must differ, and values with the same name must
@@ -26,7 +24,7 @@ export const embedMetrics = (namespace: string, now: number, measured: readonly 
     CloudWatchMetrics: measured.map(({ dimensions = {}, values }) => ({
       Namespace: namespace,
       Dimensions: [Object.keys(dimensions)],
-      Metrics: Object.keys(values).map((Name) => ({ Name, Unit: unitOf(Name) })),
+      Metrics: Object.keys(values).map((Name) => ({ Name, Unit: 'Count' })),
     })),
   },
 })
@@ -51,18 +49,10 @@ export const callMetrics = ({ storage, kms, secrets }: Calls): Measured => ({
   values: { storageCalls: storage, kmsCalls: kms, secretCalls: secrets },
 })
 
-/**
- * Returns the failure metrics of a request by endpoint. Server errors are also counted across all endpoints, for the alarm.
- * Virtual cluster errors are counted only across endpoints, because only one endpoint has them.
- */
-export function faultMetrics(fault: Fault | undefined, dimensions: Measured['dimensions'] = {}): Measured[] {
-  const count = (one: Fault) => (fault === one ? 1 : 0)
-  const serverErrors = count('server')
-  return [
-    { dimensions, values: { clientErrors: count('client'), serverErrors } },
-    { values: { serverErrors, virtualClusterErrors: count('virtualCluster') } },
-  ]
-}
+/** Returns the failures of a request as metrics. They have no endpoint: the audit record and the access log do. */
+export const faultMetrics = (fault: Fault | undefined): Measured => ({
+  values: { serverErrors: fault === 'server' ? 1 : 0, virtualClusterErrors: fault === 'virtualCluster' ? 1 : 0 },
+})
 
 /** Counts one request. */
 export function countCall(service: keyof Calls): void {

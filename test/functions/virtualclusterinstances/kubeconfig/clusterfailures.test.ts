@@ -159,7 +159,7 @@ test('counts them as failures of virtual clusters, not of this API', () => {
   const records = lines.filter(({ code }) => code >= 500)
   expect(records).toHaveLength(failures.length)
   for (const record of records)
-    expect(record).toMatchObject({ fault: 'virtualCluster', serverErrors: 0, clientErrors: 0, virtualClusterErrors: 1 })
+    expect(record).toMatchObject({ fault: 'virtualCluster', serverErrors: 0, virtualClusterErrors: 1 })
 })
 
 test('the log has the requests and no secret', () => {
