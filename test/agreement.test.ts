@@ -1,7 +1,12 @@
 /** Checks that functions/, the table of functions and events/ agree, so that no part is forgotten. `kinds.test.ts` checks those of kinds. */
+import { execFile } from 'node:child_process'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { requests } from '../events/requests.ts'
+import { sampleEvent } from '../events/sample.ts'
+import { functions } from '../infra/functions.ts'
 import type { RequestEvent } from '../infra/local/gateway/events.ts'
 import { createRouter } from '../infra/local/gateway/routes.ts'
 import { kinds } from '../lib/apis/index.ts'
@@ -46,16 +51,33 @@ test('every function is uploaded under its own key', () => {
   expect(new Set(keys).size).toBe(packaged.names.length)
 })
 
-test('every function has an event to try it with', async () => {
-  const events = await Array.fromAsync(glob('**/*.json', { cwd: join(root, 'events') }))
-  expect(events.map((event) => event.replace(/\.json$/, '')).sort()).toEqual(packaged.names)
+test('every function has an event to try it with: a request if it has routes, otherwise a file', async () => {
+  const files = await Array.fromAsync(glob('**/*.json', { cwd: join(root, 'events') }))
+  const named = (isRouted: boolean) =>
+    functions.filter(({ routes }) => routes.length > 0 === isRouted).map(({ path }) => path)
+  expect([...requests.keys()].sort()).toEqual(named(true).sort())
+  expect(files.sort()).toEqual(
+    named(false)
+      .map((path) => `${path}.json`)
+      .sort(),
+  )
+  for (const { path } of functions) expect(sampleEvent(path)).toBeTypeOf('object')
 })
 
-test('the gateway routes the event of a function to it', async () => {
+test('npm run sample-event prints an event', async () => {
+  const print = promisify(execFile)
+  const { stdout } = await print(process.execPath, [join(root, 'events/print.ts'), 'ownedaccesskeys/create'])
+  expect(JSON.parse(stdout)).toEqual(sampleEvent('ownedaccesskeys/create'))
+  await expect(print(process.execPath, [join(root, 'events/print.ts'), 'nothing'])).rejects.toThrow(
+    'there is no function nothing',
+  )
+})
+
+test('the gateway routes the event of a function to it', () => {
   const find = createRouter(packaged.deployment.routes)
   const routed = new Set(packaged.deployment.routes.map(({ functionId }) => moduleOf(functionId)))
   for (const name of packaged.names.filter((one) => routed.has(one))) {
-    const event: RequestEvent = JSON.parse(await readFile(join(root, 'events', `${name}.json`), 'utf8'))
+    const event: RequestEvent = sampleEvent(name)
     const match = find(event.httpMethod, event.path)
     expect([name, moduleOf(match?.route.functionId)]).toEqual([name, name])
     expect(event.resource).toBe(match?.route.resource)

@@ -29,7 +29,7 @@ let imports: Import[]
 
 beforeAll(async () => {
   const files = await Array.fromAsync(
-    glob(['lib/**/*.ts', 'functions/**/*.ts', 'infra/**/*.ts', 'clients/*/{,src/**/}*.{ts,tsx}'], { cwd: root }),
+    glob(['lib/**/*.ts', '{events,functions,infra}/**/*.ts', 'clients/*/{,src/**/}*.{ts,tsx}'], { cwd: root }),
   )
   const texts = files
     .sort()
@@ -64,7 +64,7 @@ const bare = 'console discovery issuer notfound openapi release customresourcede
 const isConsole = ({ from, to }: Pick<Import, 'from' | 'to'>) =>
   from === 'infra/made/console.ts' && to === 'clients/console/build.ts'
 
-const isPackage = (to: string) => !/^(lib|functions|infra|test|clients)\/|^node:/.test(to)
+const isPackage = (to: string) => !/^(lib|functions|infra|events|test|clients)\/|^node:/.test(to)
 const packageOf = (to: string) =>
   to
     .split('/')
@@ -157,7 +157,7 @@ describe('imports', () => {
   test('are restricted for every folder: the tables list each package of lib and each folder inside a package', () => {
     const unlisted = [...new Set([...sources.keys()].map(dirname))].filter((folder) => {
       if (
-        /^(functions(\/.*)?|infra|infra\/(documents|made|release|settings|stack)|lib\/apis(\/.*)?|clients\/[^/]+)$/.test(
+        /^(functions(\/.*)?|events|infra|infra\/(documents|made|release|settings|stack)|lib\/apis(\/.*)?|clients\/[^/]+)$/.test(
           folder,
         )
       )
@@ -177,6 +177,7 @@ describe('imports', () => {
       if (own === 'infra') return !/^(lib|clients\/core)\//.test(to) && !isConsole({ from, to })
       // The test below has the rule for clients.
       if (own === 'clients') return false
+      if (own === 'events') return !/^(lib|infra)\//.test(to)
       if (own === 'functions') return !/^lib\/(server|apis|endpoints\/handlers)\//.test(to)
       if (own === 'server') return !to.startsWith('lib/')
       return !below[own]?.includes(packageFolderOf(to))
@@ -328,7 +329,9 @@ describe('below the composition', () => {
 })
 
 test('no path is the pathname of a URL, which encodes spaces and letters beyond ASCII', async () => {
-  const files = await Array.fromAsync(glob('{.ci,lib,functions,infra,test,clients}/**/*.{ts,tsx,cjs}', { cwd: root }))
+  const files = await Array.fromAsync(
+    glob('{.ci,events,lib,functions,infra,test,clients}/**/*.{ts,tsx,cjs}', { cwd: root }),
+  )
   expect(files).toContain('test/vitest.config.ts')
   const url = String.raw`new URL\([^()]*import\.meta\.url\)`
   const wrong = files.filter((file) => {

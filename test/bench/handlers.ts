@@ -4,8 +4,8 @@
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sampleEvent } from '../../events/sample.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
@@ -16,7 +16,6 @@ import { table } from './print.ts'
 import { profiling } from './processes.ts'
 import { startReplay } from './replay.ts'
 
-const root = join(import.meta.dirname, '../..')
 const path = '/kubernetes/management/apis/management.platform/v1/ownedaccesskeys'
 
 /** How often each round invokes the functions of a request. */
@@ -33,9 +32,8 @@ interface Subject {
 }
 
 /** Returns the events of a request for the key `name`, with a token. */
-async function batchOf(verb: Name, name: string, token: string, count: number): Promise<Batch> {
-  const read = async (file: string) => JSON.parse(await readFile(join(root, 'events', `${file}.json`), 'utf8'))
-  const [authorizer, event] = await Promise.all([read('authorizer'), read(`ownedaccesskeys/${verb}`)])
+function batchOf(verb: Name, name: string, token: string, count: number): Batch {
+  const [authorizer, event] = [sampleEvent('authorizer'), sampleEvent(`ownedaccesskeys/${verb}`)]
   const isObject = verb === 'get' || verb === 'patch'
   const routed = {
     resource: isObject ? `${path}/{name}` : path,
@@ -86,7 +84,7 @@ async function startSubject(deployment: TestDeployment, bundles: string, profile
   })
   const recorded = new Set<Name>()
   const send = async (verb: Name, count: number): Promise<Figures> => {
-    child.send(await batchOf(verb, name, token, count))
+    child.send(batchOf(verb, name, token, count))
     const [figures] = (await once(child, 'message')) as [Figures & { error?: string }]
     if (figures.error !== undefined) throw new Error(figures.error)
     return figures

@@ -1,14 +1,15 @@
 /**
  * Measures cold starts: each bundle in a new process with only its environment, under a local Lambda Runtime API, compared
- * with an empty handler. `init` ends when the function requests its first invocation, which is its event in events/. Then it
+ * with an empty handler. `init` ends when the function requests its first invocation, which is its sample event. Then it
  * measures the functions that users wait for under the CPU shares of memory sizes.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build as esbuild } from 'esbuild'
+import { sampleEvent } from '../../events/sample.ts'
 import { build } from '../../infra/build.ts'
 import { functions } from '../../infra/functions.ts'
 import { ensurePackaged } from '../../infra/package.ts'
@@ -133,25 +134,24 @@ export async function benchStart({ rounds, only }: StartOptions): Promise<void> 
   const { bundles } = await ensurePackaged({ quiet: true })
   const folder = await taskRoot(bundles)
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const subjects = await subjectsOf(deployment.environment)
+  const subjects = subjectsOf(deployment.environment)
   const startOf = (subject: Subject, limit: Limit) => start(api, folder, subject, limit)
   if (only !== 'memory') await benchCold(subjects, rounds, bundles, startOf)
   if (only !== 'cold') await benchMemory(subjects, Math.ceil(rounds / 3), startOf)
 }
 
 /** Returns every function with its variables. */
-async function subjectsOf(environment: Record<string, string>): Promise<Map<string, Subject>> {
-  const all = functions.map(async (one): Promise<[string, Subject]> => {
+function subjectsOf(environment: Record<string, string>): Map<string, Subject> {
+  const all = functions.map((one): [string, Subject] => {
     const { path: name } = one
     const handler = `functions/${name}.handler`
     const given = variablesOf(one)
     const variables = Object.entries(environment).filter(
       ([variable]) => variable.startsWith('AWS_') || variable in given,
     )
-    const event: Event = JSON.parse(await readFile(join(root, 'events', `${name}.json`), 'utf8'))
-    return [name, { handler, event, environment: Object.fromEntries(variables) }]
+    return [name, { handler, event: sampleEvent(name), environment: Object.fromEntries(variables) }]
   })
-  return new Map([[nothing, { handler: 'nothing.handler', event: {}, environment: {} }], ...(await Promise.all(all))])
+  return new Map([[nothing, { handler: 'nothing.handler', event: {}, environment: {} }], ...all])
 }
 
 type StartOf = (subject: Subject, limit: Limit) => Promise<Start>

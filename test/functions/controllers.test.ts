@@ -1,7 +1,7 @@
 /** Tests the handlers of the controllers: they take events, write one log line and return failed records. */
-import { readFile } from 'node:fs/promises'
 import type { DynamoDBStreamEvent } from 'aws-lambda'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sampleEvent } from '../../events/sample.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { internalContext } from '../../lib/controllers/internalcontext.ts'
 import type { ObjectMeta } from '../../lib/meta/types.ts'
@@ -21,10 +21,8 @@ beforeAll(async () => {
   deployment = await startDeployment('https://keyplane.example.com', { KEY_RETENTION_SECONDS: '0' })
   collect = (await import('../../functions/garbagecollector.ts')).handler
   sweep = (await import('../../functions/sweep.ts')).handler
-  const event = async (name: string) =>
-    JSON.parse(await readFile(new URL(`../../events/${name}.json`, import.meta.url), 'utf8'))
-  scheduled = await event('sweep')
-  changes = await event('garbagecollector')
+  scheduled = sampleEvent('sweep')
+  changes = sampleEvent('garbagecollector')
 })
 afterAll(() => deployment?.stop())
 

@@ -10,7 +10,7 @@ const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
   scripts: Record<string, string>
 }
 const own = Object.entries(scripts).flatMap(([name, script]) => {
-  const [, file] = /^node -r \S+ (?:--\S+ )?((?:infra|test)\/\S+\.ts)$/.exec(script) ?? []
+  const [, file] = /^node -r \S+ (?:--\S+ )?((?:events|infra|test)\/\S+\.ts)$/.exec(script) ?? []
   return file === undefined ? [] : [{ name, file, call: name === 'start' ? 'npm start' : `npm run ${name}` }]
 })
 
@@ -23,7 +23,7 @@ const runCommand = (file: string, ...args: string[]) =>
 
 test('finds the commands', () =>
   expect(own.map(({ name }) => name).sort()).toEqual(
-    'bench bootstrap build cluster-config deploy deployer-policy package release remove restore rollback smoke start throttles'
+    'bench bootstrap build cluster-config deploy deployer-policy package release remove restore rollback sample-event smoke start throttles'
       .split(' ')
       .sort(),
   ))

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GetItemCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { sampleEvent } from '../../events/sample.ts'
 import { functionNames } from '../../infra/build.ts'
 import { makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
@@ -519,7 +520,7 @@ test('garbage collector, sweep and settle', async () => {
   for (const path of [`${instances}/child`, `${providers}/held`, `${trusts}/held`]) {
     await expect(get(path)).rejects.toThrow(': 404 ')
   }
-  await at.invoke('garbagecollector', JSON.parse(await readFile(join(root, 'events/garbagecollector.json'), 'utf8')))
+  await at.invoke('garbagecollector', sampleEvent('garbagecollector'))
 
   await create(keys, key('brief', { user: 'brief', ttl: 1 }))
   await age('brief')
@@ -578,7 +579,7 @@ test('Secrets that tokens of service accounts are bound to', async () => {
 })
 
 test('events', async () => {
-  await at.invoke('lifecycle', JSON.parse(await readFile(join(root, 'events/lifecycle.json'), 'utf8')))
+  await at.invoke('lifecycle', sampleEvent('lifecycle'))
   expect(at.services.published.length).toBeGreaterThan(10)
   // A position of another table, as after a restore; an hour ago, so that the expiries are read.
   const { storage } = at.parts

@@ -1,8 +1,8 @@
 /** Tests the handler of reports: deployments that only tell of leaks, and a failing table. */
-import { readFile } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { describe, expect, test } from 'vitest'
+import { sampleEvent } from '../../events/sample.ts'
 import { publicHandler } from '../../lib/server/lambda/publicendpoint.ts'
 import { leakEndpoint } from '../../lib/server/leaks/answerreport.ts'
 import { StorageError } from '../../lib/storage/errors.ts'
@@ -11,9 +11,7 @@ import { leakSignals } from '../support/leaksignals.ts'
 import { keys, management } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'
 
-const example: APIGatewayProxyEvent = JSON.parse(
-  await readFile(new URL('../../events/leaks.json', import.meta.url), 'utf8'),
-)
+const example: APIGatewayProxyEvent = sampleEvent('leaks')
 const server = useServer()
 
 const makeKey = async () => {

@@ -1,7 +1,6 @@
 /** Tests that a function answers before the gateway times out, which would not return a Status. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { sampleEvent } from '../../events/sample.ts'
 import { type Endpoint, serveWith } from '../../lib/server/lambda/serve.ts'
 import { createMinimalServer, type MinimalServer } from '../../lib/server/process/minimal.ts'
 
@@ -20,7 +19,7 @@ async function invoke(endpoint: Endpoint) {
   const { config, now, sleep, elapsed } = minimal
   const server: MinimalServer = { config, log, now, sleep, elapsed, signer: { sign: vi.fn() } as never }
   const handler = serveWith(server, endpoint, { streams: false })
-  const event = JSON.parse(await readFile(join(import.meta.dirname, '../../events/ownedaccesskeys/get.json'), 'utf8'))
+  const event = sampleEvent('ownedaccesskeys/get')
   event.requestContext.requestTimeEpoch = Date.now()
   return { answer: handler(event, context) as Promise<{ statusCode: number; headers: object; body: string }>, log }
 }

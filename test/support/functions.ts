@@ -1,8 +1,8 @@
-/** Invokes the exported handlers of the functions with events of events/, on a deployment for the test file. */
-import { readFile } from 'node:fs/promises'
+/** Invokes the exported handlers of the functions with their sample events, on a deployment for the test file. */
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, vi } from 'vitest'
+import { sampleEvent } from '../../events/sample.ts'
 import { createResponseStream, installRuntimeGlobal, type Metadata } from '../../infra/local/gateway/streaming.ts'
 import { encodeUser } from '../../lib/authentication/requests/encodeuser.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
@@ -10,7 +10,7 @@ import { startDeployment, type TestDeployment } from './deployment.ts'
 import { parsed } from './parsed.ts'
 import type { Answer } from './request.ts'
 
-/** Changes to the event in events/. */
+/** Changes to the sample event. */
 export interface Invocation {
   /** The user; by default that of the event (alice, system:masters). */
   user?: UserInfo
@@ -35,9 +35,9 @@ export interface Invocation {
 }
 
 export interface Functions extends TestDeployment {
-  /** Invokes functions/NAME.ts with events/NAME.json. */
+  /** Invokes functions/NAME.ts with its sample event. */
   invoke(name: string, invocation?: Invocation): Promise<Answer>
-  /** Returns the result of functions/NAME.ts for events/NAME.json after `change`, for events other than client requests. */
+  /** Returns the result of functions/NAME.ts for its sample event after `change`, for events other than client requests. */
   run(name: string, change?: (event: Json) => Json): Promise<Json>
 }
 
@@ -74,11 +74,8 @@ export async function startFunctions(settings: Record<string, string> = {}): Pro
   installRuntimeGlobal()
   const deployment = await startDeployment(issuer, settings)
   const load = async (name: string) => {
-    const [{ handler }, text] = await Promise.all([
-      import(join(root, 'functions', `${name}.ts`)),
-      readFile(join(root, 'events', `${name}.json`), 'utf8'),
-    ])
-    return { handler, event: JSON.parse(text) }
+    const { handler } = await import(join(root, 'functions', `${name}.ts`))
+    return { handler, event: sampleEvent(name) }
   }
   return {
     ...deployment,

@@ -1,7 +1,7 @@
 /** Lists access keys in the requested forms, one after the other, in a process that list.memory.dynamodb.ts gives little memory. */
-import { readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { Writable } from 'node:stream'
+import { sampleEvent } from '../../../events/sample.ts'
 import { createResponseStream, installRuntimeGlobal, type Metadata } from '../../../infra/local/gateway/streaming.ts'
 
 export interface Form {
@@ -23,7 +23,7 @@ export interface Listed {
 
 installRuntimeGlobal()
 const { handler } = await import('../../../functions/ownedaccesskeys/list.ts')
-const given = JSON.parse(await readFile(new URL('../../../events/ownedaccesskeys/list.json', import.meta.url), 'utf8'))
+const given = sampleEvent('ownedaccesskeys/list')
 
 async function list(user: string, { headers, query }: Form): Promise<Listed> {
   let metadata: Metadata = {}

@@ -75,7 +75,7 @@ const trust = {
   scope: {},
 }
 
-/** Credentials for the provider of the event in events/. */
+/** Credentials for the provider of the sample event. */
 export const trusts: StoredFunctions = {
   kind: 'FederatedIdentityCredential',
   plural: 'federatedidentitycredentials',
