@@ -105,6 +105,9 @@ const importedByClients = [
   'lib/meta/value/keyformat.ts',
 ]
 
+/** The modules of lib whose types clients may import: the schemas, which say what the objects of the API are. Type imports are erased. */
+const isSchema = (file: string) => /^lib\/.*\.schema\.ts$|^lib\/meta\/schema\/schema\.ts$/.test(file)
+
 /**
  * The folders of a package from the lowest to the highest. A file imports from its own folder and lower ones; `.` is the package's
  * own folder, and `*` stands for folders that know nothing of each other.
@@ -275,13 +278,14 @@ describe('imports', () => {
     expect(reexporting.map(([file]) => file)).toEqual([])
   })
 
-  test('of clients name pure modules of lib, the core and the same client, and no npm package but preact and oauth4webapi in the console', () => {
+  test('of clients name pure modules of lib, types of its schemas, the core and the same client, and no npm package but preact and oauth4webapi in the console', () => {
     const clientOf = (file: string) => file.split('/').slice(0, 2).join('/')
     const isConsole = (file: string) => clientOf(file) === 'clients/console'
     const own = imports.filter(({ from }) => /^clients\/[^/]+\/src\//.test(from))
-    const outside = own.filter(({ from, to }) => {
+    const outside = own.filter(({ from, to, typeOnly }) => {
       if (to.startsWith('node:')) return isConsole(from)
       if (isPackage(to)) return !isConsole(from) || !['preact', 'oauth4webapi'].includes(packageOf(to))
+      if (typeOnly && isSchema(to)) return false
       return ![clientOf(from), 'clients/core'].includes(clientOf(to)) && !importedByClients.includes(to)
     })
     expect(outside).toEqual([])

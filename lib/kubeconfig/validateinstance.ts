@@ -9,7 +9,7 @@ import { fromBase64, parseCertificates } from './cluster/pem.ts'
 import { isServerUrl } from './cluster/serverurl.ts'
 import { ingressUrl, SERVER_RULE, toInstance, withoutPassword } from './instance.ts'
 import { secretName } from './secretname.ts'
-import { SERVICE_ACCOUNTS } from './serviceaccounts/target.ts'
+import { SERVICE_ACCOUNTS } from './serviceaccounts/tokens.ts'
 
 /** Returns the 422 errors for an instance. On updates, only what has changed is judged: `old` may be of an earlier release. */
 export function validateInstance(object: KubeObject, old?: KubeObject): FieldError[] {

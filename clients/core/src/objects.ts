@@ -1,151 +1,78 @@
-/** Declares the objects of the API, as far as clients show them. Every field may be absent: a key sees what its rights allow. */
-import type { KeyTextName } from '../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+/** Names the types of the API's objects, which the schemas of lib define. Every field may be absent: a key sees what its rights allow. */
+import type { status as reviewStatus } from '../../../lib/apis/management/v1/accessreview/ownedaccesskeyaccessreview.schema.ts'
+import type { spec as clusterSpec, status as clusterStatus } from '../../../lib/apis/management/v1/cluster.schema.ts'
+import type { status as historyStatus } from '../../../lib/apis/management/v1/history/ownedaccesskeyhistory.schema.ts'
+import type { status as lookupStatus } from '../../../lib/apis/management/v1/lookup/accesskeylookup.schema.ts'
+import type { spec as keySpec, status as keyStatus } from '../../../lib/apis/management/v1/ownedaccesskey.schema.ts'
+import type { status as revocationStatus } from '../../../lib/apis/management/v1/revocation/accesskeyrevocation.schema.ts'
+import type { status as selfStatus } from '../../../lib/apis/management/v1/self.schema.ts'
+import type {
+  spec as instanceSpec,
+  status as instanceStatus,
+} from '../../../lib/apis/management/v1/virtualclusterinstance.schema.ts'
+import type { FromSchema } from '../../../lib/meta/schema/schema.ts'
+import type { ObjectMeta } from '../../../lib/meta/types.ts'
 
-export interface Metadata {
-  name: string
-  namespace?: string
-  uid: string
-  resourceVersion: string
-  generation?: number
-  creationTimestamp: string
-  deletionTimestamp?: string
-  labels?: Record<string, string>
-  annotations?: Record<string, string>
-  ownerReferences?: { kind: string; name: string; uid: string; controller?: boolean }[]
+/** The type with these members present. */
+type Having<T, K extends keyof T> = Omit<T, K> & { [M in K]-?: NonNullable<T[M]> }
+
+/** The type of the items of a list that may be absent, or of another member. */
+export type Item<L> = NonNullable<L> extends readonly (infer I)[] ? I : NonNullable<L>
+
+/** The type with members of members, or of the items of lists, that the server always sends: `{ values: 'state' }`. */
+export type Sending<T, M extends { [K in keyof T]?: keyof Item<T[K]> }> = {
+  [K in keyof T]: K extends keyof M
+    ? NonNullable<T[K]> extends readonly unknown[]
+      ? Having<Item<T[K]>, M[K] & keyof Item<T[K]>>[]
+      : Having<Item<T[K]>, M[K] & keyof Item<T[K]>>
+    : T[K]
 }
+
+export type Metadata = Having<ObjectMeta, 'name' | 'uid' | 'resourceVersion' | 'creationTimestamp'>
+
+type AccessKeySpec = FromSchema<typeof keySpec>
 
 /** A scope: docs/scopes.md. */
-export interface Scope {
-  roles?: { role?: string; projects?: string[]; virtualClusters?: string[] }[]
-  projects?: { project?: string }[]
-  spaces?: { project?: string; space?: string }[]
-  virtualClusters?: { project?: string; virtualCluster?: string }[]
-  clusters?: { cluster?: string }[]
-  rules?: object[]
-  allowPlatformCli?: boolean
-}
-
-/** What the specs of access keys and of trusts, which make them, have in common. */
-export interface KeySpec {
-  displayName?: string
-  description?: string
-  user?: string
-  team?: string
-  subject?: string
-  groups?: readonly string[]
-  scope?: Scope
-  /** Seconds. */
-  ttl?: number
-  disabled?: boolean
-}
+export type Scope = NonNullable<AccessKeySpec['scope']>
 
 /** An OwnedAccessKey: lib/apis/management/v1/ownedaccesskey.md. */
 export interface AccessKey {
   metadata: Metadata
-  spec: KeySpec & { [name in KeyTextName]?: string } & {
-    /** The value, only in the answer that made it. */
-    key?: string
-    ttlAfterLastActivity?: boolean
-    sourceCIDRs?: readonly string[]
-    type?: string
-  }
-  status?: {
-    lastActivity?: string
-    owner?: string
-    phase?: string
-    /** Report of the current value as leaked. Absent once a new value is used. */
-    leak?: { reported: string; url?: string }
-    expirationTimestamp?: string
-    lastSources?: { ip: string; userAgent?: string; lastSeen: string }[]
-    madeWith?: { name?: string; uid: string }
-    lastRotation?: string
-    values?: KeyValue[]
-    formerScope?: FormerScope
-    addedScopes?: Scope[]
-  }
+  spec: AccessKeySpec
+  status?: KeyStatus
 }
+
+type KeyStatus = Sending<
+  FromSchema<typeof keyStatus>,
+  { leak: 'reported'; lastSources: 'ip' | 'lastSeen'; madeWith: 'uid'; values: 'state' }
+>
+
+export type KeyValue = Item<KeyStatus['values']>
+
+/** The scope that the last change of the scope replaced. Without a scope, there was none. */
+export type FormerScope = Item<KeyStatus['formerScope']>
 
 /** A Cluster, which gives a connected cluster an address: lib/apis/management/v1/cluster.md. */
 export interface Cluster {
   metadata: Metadata
-  spec?: {
-    displayName?: string
-    description?: string
-    server?: string
-    certificateAuthorityData?: string
-    tokens?: string
-    serviceAccounts?: { namespace?: string }
-    credentials?: { secretRef?: { name?: string }; eks?: { clusterName?: string; region?: string } }
-    access?: readonly { verbs?: readonly string[]; users?: readonly string[]; teams?: readonly string[] }[]
-  }
-  status?: { canUse?: boolean }
-}
-
-/** The scope that the last change of the scope replaced. Without a scope, there was none. */
-export interface FormerScope {
-  scope?: Scope
-  replaced?: string
-  until?: string
+  spec?: Partial<FromSchema<typeof clusterSpec>>
+  status?: FromSchema<typeof clusterStatus>
 }
 
 /** The status of an OwnedAccessKeyHistory: lib/apis/management/v1/ownedaccesskeyhistory.md. */
-export interface KeyHistory {
-  since?: string
-  /** The newest first. */
-  events?: HistoryEvent[]
-  madeWith?: { name?: string; uid: string }
-  made?: MadeKey[]
-  madeSince?: string
-  /** Whether the key made more than `made` has. */
-  truncated?: boolean
-}
+export type KeyHistory = Sending<
+  FromSchema<typeof historyStatus>,
+  { events: 'time' | 'type'; made: 'name' | 'uid'; madeWith: 'uid' }
+>
 
 /** A key that another one made. */
-export interface MadeKey {
-  name: string
-  uid: string
-  made?: string
-  phase?: string
-}
+export type MadeKey = Item<KeyHistory['made']>
 
 /** What happened to a key: docs/events.md has the types. */
-export interface HistoryEvent {
-  time: string
-  type: string
-  actor?: { user?: string; accessKey?: string; accessKeyUid?: string }
-  fields?: string[]
-  how?: string
-  value?: number
-  overlapSeconds?: number
-  days?: number
-  ip?: string
-  userAgent?: string
-  cluster?: string
-  url?: string
-}
-
-export interface KeyValue {
-  hint?: string
-  state: 'Current' | 'Pending' | 'Retiring'
-  made?: string
-  lastActivity?: string
-  until?: string
-}
+export type HistoryEvent = Item<KeyHistory['events']>
 
 /** The status of a Self: who the access key of the request is. */
-export interface Self {
-  user?: { name: string; displayName?: string; email?: string }
-  team?: { name: string }
-  subject?: string
-  uid: string
-  groups?: string[]
-  /** The name of the access key. */
-  accessKey: string
-  accessKeyScope?: Scope
-  expirationTimestamp?: string
-  /** The objects of a project are in the namespace PREFIX + PROJECT. */
-  projectNamespacePrefix?: string
-}
+export type Self = Having<Sending<FromSchema<typeof selfStatus>, { user: 'name'; team: 'name' }>, 'uid' | 'accessKey'>
 
 export interface List<T> {
   metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number }
@@ -155,71 +82,20 @@ export interface List<T> {
 /** A VirtualClusterInstance: lib/apis/management/v1/virtualclusterinstance.md. */
 export interface VirtualCluster {
   metadata: Metadata
-  spec?: {
-    displayName?: string
-    description?: string
-    owner?: { user?: string; team?: string }
-    accessPoint?: { ingress?: { enabled?: boolean; host?: string } }
-  }
-  status?: {
-    canUse?: boolean
-    phase?: string
-    reason?: string
-    message?: string
-    conditions?: { type: string; status?: string; severity?: string; reason?: string; message?: string }[]
-  }
+  spec?: FromSchema<typeof instanceSpec>
+  status?: FromSchema<typeof instanceStatus>
 }
 
 /** The status of an OwnedAccessKeyAccessReview. */
-export interface AccessReview {
-  allowed: boolean
-  reason?: string
-  steps?: ReviewStep[]
-}
+export type AccessReview = Having<Sending<FromSchema<typeof reviewStatus>, { steps: 'check' }>, 'allowed'>
 
-export interface ReviewStep {
-  check: string
-  /** Absent if the check could not be made. */
-  allowed?: boolean
-  reason?: string
-  /** The scope entry that would allow the request. */
-  entry?: Scope
-}
+export type ReviewStep = Item<AccessReview['steps']>
 
 /** The status of an AccessKeyLookup. Empty if there is no key that the user may read. */
-export interface KeyLookup {
-  name?: string
-  uid?: string
-  owner?: string
-  phase?: string
-}
+export type KeyLookup = FromSchema<typeof lookupStatus>
 
 /** The status of an AccessKeyRevocation: docs/revoking.md. */
-export interface RevocationStatus {
-  matched?: number
-  done?: number
-  failed?: number
-  /** Whether the server had no time for all. */
-  remaining?: boolean
-  byOwner?: Record<string, number>
-  keys?: {
-    name?: string
-    owner?: string
-    displayName?: string
-    lastActivity?: string
-    expirationTimestamp?: string
-  }[]
-  /** Present if the revocation is also about trusts. */
-  federatedIdentityCredentials?: {
-    matched?: number
-    done?: number
-    failed?: number
-    items?: { name?: string; owner?: string; displayName?: string; identityProvider?: string }[]
-  }
-  /** Keys whose tokens may work in these clusters. */
-  unconfirmed?: { keys?: number; clusters?: string[] }
-  failures?: { kind?: string; name?: string; code?: number; message?: string }[]
-}
+export type RevocationStatus = FromSchema<typeof revocationStatus>
 
 /** Returns how many keys and trusts a revocation counts. */
 export function totalOf({

@@ -1,28 +1,21 @@
-/** Declares what the API says of the use of an access key, as far as clients show it: docs/usage.md. */
-import type { AccessKey, Scope } from './objects.ts'
+/** Explains the use of an access key, as the API says it: docs/usage.md. */
+import type { status } from '../../../lib/apis/management/v1/usage/ownedaccesskeyusage.schema.ts'
+import type { FromSchema } from '../../../lib/meta/schema/schema.ts'
+import type { AccessKey, Item, Scope, Sending } from './objects.ts'
+
+type Usage = Sending<
+  FromSchema<typeof status>,
+  { entries: 'request' | 'lastUsed'; clusters: 'name'; lines: 'line' | 'state'; findings: 'type' | 'message' }
+>
 
 /** The status of an OwnedAccessKeyUsage. */
-export interface KeyUsage {
-  recording?: boolean
-  since?: string
-  complete?: boolean
-  /** The last first, then those that the scopes refused. */
-  entries?: UsageEntry[]
-  /** Whether the scopes refused more than entries has. */
-  refusedMore?: boolean
-  clusters?: { name: string; lastAccepted?: string; lastAsked?: string }[]
-  lines?: UsedLine[]
-  advice?: Advice
-  findings?: { type: string; message: string }[]
+export type KeyUsage = Omit<Usage, 'advice'> & {
+  advice?: Sending<Item<Usage['advice']>, { unknowns: 'reason' | 'message' }>
 }
 
-export interface UsageEntry {
-  request: string
-  scope?: Scope
-  lastUsed: string
-  /** Whether the scopes refused it: it was asked for, and is no use of the key. */
-  refused?: boolean
-}
+export type UsageEntry = Item<Usage['entries']>
+
+export type UsedLine = Item<Usage['lines']>
 
 /** Returns what the key did, and what it asked for and was refused. */
 export function requestsIn({ entries = [] }: KeyUsage): { done: UsageEntry[]; refused: UsageEntry[] } {
@@ -41,24 +34,9 @@ export function noRequestsWords({ metadata, status }: AccessKey, usage: KeyUsage
     : 'No requests are recorded.'
 }
 
-export interface UsedLine {
-  /** Such as `spec.scope.projects[0]`, or `chain[1].spec.scope.projects[0]` for a key that inherited scopes. */
-  line: string
-  state: string
-  lastUsed?: string
-}
-
-export interface Advice {
-  /** Absent if there is none, or if an unknown withholds it. */
-  scope?: Scope
-  removed?: string[]
-  added?: string[]
-  unknowns?: { reason: string; message: string; withholds?: boolean }[]
-}
-
 /** Returns the entries of a scope with the names of their lines, such as `projects[0]`. */
 export const entriesOf = (scope: Scope = {}): { line: string; alone: Scope }[] =>
-  Object.entries(scope).flatMap(([list, value]) =>
+  Object.entries(scope).flatMap(([list, value]: [string, unknown]) =>
     Array.isArray(value)
       ? value.map((entry, index) => ({ line: `${list}[${index}]`, alone: { [list]: [entry] } }))
       : value

@@ -3,9 +3,8 @@ import type { NamedPlace } from '../../authorization/scopes/place.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { memberOf } from '../cluster/members.ts'
 import { eksReference } from '../eks/reference.ts'
+import { SERVICE_ACCOUNTS } from './tokens.ts'
 
-/** The value of `spec.tokens` with which service accounts issue the tokens. */
-export const SERVICE_ACCOUNTS = 'ServiceAccounts'
 /** The shortest life of their tokens that Kubernetes accepts. */
 export const SHORTEST_TOKEN_SECONDS = 600
 /** The namespace of the accounts, unless the object names another one. */

@@ -34,7 +34,15 @@ export const keyOf = ({ name = 'ci', metadata, spec, status }: Facts = {}): Acce
 const withoutAbsent = (key: object): AccessKey => JSON.parse(JSON.stringify(key)) as AccessKey
 
 /** The controller of a key that an exchange made. */
-export const byExchange = [{ kind: 'FederatedIdentityCredential', name: 'shop', uid: 'u', controller: true }]
+export const byExchange = [
+  {
+    apiVersion: 'management.platform/v1',
+    kind: 'FederatedIdentityCredential',
+    name: 'shop',
+    uid: 'u',
+    controller: true,
+  },
+]
 
 const time = fc.option(
   fc.integer({ min: -400, max: 400 }).map((days) => ago(days * DAY)),

@@ -95,7 +95,7 @@ describe('a question', () => {
 describe('a step', () => {
   const metadata = { name: 'ci', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' }
   const key = { metadata, spec: { scope: { projects: [{ project: 'a' }, { project: 'b' }], allowPlatformCli: true } } }
-  const scope = (reason: string, allowed = true) => ({ check: 'scope', allowed, reason })
+  const scope = (reason: string, allowed = true) => ({ check: 'scope' as const, allowed, reason })
 
   test('names the entry of the own scope that allows the request', () => {
     expect(allowingEntry(scope('spec.scope.projects[1]'), key)).toEqual({ projects: [{ project: 'b' }] })

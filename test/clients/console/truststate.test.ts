@@ -53,7 +53,7 @@ describe('accessInWords', () => {
   test.each<[words: string, access: Provider['spec']['access']]>([
     ['administrators only', undefined],
     ['administrators only', []],
-    ['administrators only', [{ verbs: ['get'], teams: ['*'] }]],
+    ['administrators only', [{ verbs: [], teams: ['*'] }]],
     ['administrators only', [{ verbs: ['use'] }]],
     ['everyone with a key', [{ verbs: ['use'], users: ['alice'], teams: ['shop', '*'] }]],
     [

@@ -76,8 +76,8 @@ async function demandSending(key: string, io: Io, isSure: boolean): Promise<void
 const read = async (io: Io): Promise<string> =>
   io.isTerminal.in ? ((await io.readHidden('Value of an access key (it is not shown): ')) ?? '') : io.readStdin()
 
-const factsOf = ({ name, owner, phase = '' }: KeyLookup): [string, string | undefined][] => [
+const factsOf = ({ name, owner, phase }: KeyLookup): [string, string | undefined][] => [
   ['Key', name],
   ['Owner', owner],
-  ['State', phase === 'Ended' ? 'the key does not have this value any more' : phase.toLowerCase()],
+  ['State', phase === 'Ended' ? 'the key does not have this value any more' : (phase?.toLowerCase() ?? '')],
 ]

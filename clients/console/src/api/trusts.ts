@@ -1,41 +1,21 @@
-/** Declares the objects of token exchange, as far as the console shows them. */
-import type { KeySpec, Metadata, Scope } from '../../../core/src/objects.ts'
-import type { ClaimEntry } from '../text/claims.ts'
+/** Names the types of the objects of token exchange, which the schemas of lib define. */
+import type { TrustSpec, status as trustStatus } from '../../../../lib/federation/federatedidentitycredential.schema.ts'
+import type { ProviderSpec, status as providerStatus } from '../../../../lib/federation/identityprovider.schema.ts'
+import type { FromSchema } from '../../../../lib/meta/schema/schema.ts'
+import type { Metadata } from '../../../core/src/objects.ts'
 
 /** An IdentityProvider: lib/apis/management/v1/identityprovider.md. */
 export interface Provider {
   metadata: Metadata
-  spec: {
-    displayName?: string
-    description?: string
-    issuer: string
-    type?: string
-    audience?: string
-    jwks?: string
-    tokenUse?: string
-    maxTokenAge?: number
-    maxTTL?: number
-    scope?: Scope
-    claims?: ClaimEntry[]
-    access?: { verbs: string[]; users?: string[]; teams?: string[] }[]
-    disabled?: boolean
-  }
-  status?: { phase?: string; type?: string; audience?: string; tokenUse?: string }
+  spec: ProviderSpec
+  status?: FromSchema<typeof providerStatus>
 }
 
 /** A FederatedIdentityCredential, called trust: lib/apis/management/v1/federatedidentitycredential.md. */
 export interface Trust {
   metadata: Metadata
-  spec: KeySpec & {
-    identityProvider: string
-    claims: ClaimEntry[]
-    tokensOnly?: boolean
-    claimMappings?: {
-      username: { claim: string; prefix: string }
-      groups?: { claim: string; value: string; group: string }[]
-    }
-  }
-  status?: { owner?: string; phase?: string; clientID?: string }
+  spec: TrustSpec
+  status?: FromSchema<typeof trustStatus>
 }
 
 /** The lifetime in seconds of keys from a trust without `ttl`. */

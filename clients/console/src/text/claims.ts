@@ -1,11 +1,8 @@
 /** Says in words which jobs the claims of a trust let in. Values are texts of others, and are quoted where they could read as words. */
+import type { TrustSpec } from '../../../../lib/federation/federatedidentitycredential.schema.ts'
 
 /** Requires one claim of an ID token to have one of the values or to fit one of the patterns. */
-export interface ClaimEntry {
-  claim: string
-  values?: readonly string[]
-  patterns?: readonly string[]
-}
+export type ClaimEntry = TrustSpec['claims'][number]
 
 /** What the names of claims say they are about, once what surrounds it is left out. */
 const SUBJECTS = [

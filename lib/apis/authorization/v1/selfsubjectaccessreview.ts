@@ -6,14 +6,8 @@ import { object } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 import { message } from '../../../registry/protobuf.ts'
 import { reviewStatus } from './answer.schema.ts'
-import {
-  type AskedAttributes,
-  attributesProtobuf,
-  nonResourceAttributes,
-  resourceAttributes,
-  toAttributes,
-  validateAsked,
-} from './attributes.schema.ts'
+import { type AskedAttributes, nonResourceAttributes, resourceAttributes } from './attributes.schema.ts'
+import { attributesProtobuf, toAttributes, validateAsked } from './attributes.ts'
 import type { ReviewServices } from './reviewservices.ts'
 
 const { group, kind } = KINDS.SelfSubjectAccessReview

@@ -13,7 +13,8 @@ import { invalidObject } from '../../../meta/errors/status.ts'
 import { dnsSubdomainErrors } from '../../../meta/object/names.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
-import { type AskedAttributes, toAttributes, validateAsked } from './attributes.schema.ts'
+import type { AskedAttributes } from './attributes.schema.ts'
+import { toAttributes, validateAsked } from './attributes.ts'
 import type { ReviewServices } from './reviewservices.ts'
 
 const { group, kind } = KINDS.SubjectAccessReview

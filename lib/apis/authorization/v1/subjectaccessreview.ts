@@ -8,7 +8,8 @@ import { list, map, object, string } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 import { message, texts } from '../../../registry/protobuf.ts'
 import { reviewStatus } from './answer.schema.ts'
-import { attributesProtobuf, nonResourceAttributes, resourceAttributes } from './attributes.schema.ts'
+import { nonResourceAttributes, resourceAttributes } from './attributes.schema.ts'
+import { attributesProtobuf } from './attributes.ts'
 import type { ReviewServices } from './reviewservices.ts'
 
 export const SubjectAccessReview: VirtualKind<ReviewServices> = {

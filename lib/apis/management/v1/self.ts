@@ -1,22 +1,13 @@
 /** Defines Self, which returns the user and the access key of a request. */
-import { scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { identityOf, nameOf, runOfUser } from '../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { forbidden, unauthorized } from '../../../meta/errors/status.ts'
-import { list, object, string, time } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
+import { spec, status } from './self.schema.ts'
 import type { Services } from './services.ts'
-
-const person = object('The user or subject, if the key authenticates one.', {
-  name: string('Name of the user; subject:SUBJECT for a subject.'),
-  username: string('Username.'),
-  displayName: string('Display name.'),
-  email: string('Email address.'),
-  subject: string('Subject of the user.'),
-})
 
 /**
  * Returns the user that an access key authenticates. Throws the same 401 as a request with that key, so that Self reveals
@@ -37,28 +28,7 @@ async function holderOf(accessKey: string, context: RequestContext, { authentica
 export const Self: VirtualKind<Services> = {
   ...KINDS.Self,
   description: 'Returns the user and the access key of the request, or of the access key in spec.',
-  schema: {
-    spec: object('The access key to look up.', {
-      accessKey: string('Access key to use instead of the one of the request. Never returned.', { writeOnly: 'never' }),
-    }),
-    status: object('The user and the access key.', {
-      user: person,
-      team: object('The team, if the key authenticates one.', { name: string('Name of the team.') }),
-      subject: string('Identity that the key authenticates: a user, team:TEAM or subject:SUBJECT.'),
-      uid: string('UID of the access key.'),
-      groups: list('Groups of the user.', string('A group.')),
-      accessKey: string('Name of the access key object, not the key itself.'),
-      accessKeyType: string('Type of the access key.'),
-      run: string(
-        'Run of the job that uses the access key, from the ID token of its exchange; “key NAME” for other keys. Clusters have it in their audit logs.',
-      ),
-      accessKeyScope: scopeSchema,
-      expirationTimestamp: time('Time when the access key expires. Absent if it does not expire.'),
-      projectNamespacePrefix: string(
-        'Prefix of project namespaces: the objects of a project are in the namespace PREFIX + PROJECT.',
-      ),
-    }),
-  },
+  schema: { spec, status },
   async create({ object: self, context }, services) {
     const { accessKey, ...spec } = (self.spec ?? {}) as { accessKey?: string }
     const user = accessKey ? await holderOf(accessKey, context, services) : context.user

@@ -1,18 +1,10 @@
-/** Defines what kinds of clusters share whose service accounts issue the tokens. */
+/** Judges changes of clusters whose service accounts issue the tokens, for all kinds of them. */
 import { announceEnding } from '../../../authentication/boundsecrets.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import type { AccountTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
-import { object, string } from '../../../meta/schema/schema.ts'
 import type { KubeObject } from '../../../meta/types.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
-
-export const serviceAccounts = object('Where the service accounts are. Only with tokens: ServiceAccounts.', {
-  namespace: string('Namespace of the service accounts, which is for nothing else. Defaults to keyplane.', {
-    maxLength: 63,
-    reference: true,
-  }),
-})
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 /** Defines the fields of a virtual cluster instance. */
-import { SERVICE_ACCOUNTS } from '../../../kubeconfig/serviceaccounts/target.ts'
+import { SERVICE_ACCOUNTS } from '../../../kubeconfig/serviceaccounts/tokens.ts'
 import { boolean, type FromSchema, int64, list, object, string, time } from '../../../meta/schema/schema.ts'
-import { serviceAccounts } from './serviceaccounts.ts'
+import { serviceAccounts } from './serviceaccounts.schema.ts'
 
 const owner = object(
   'Owner of the instance, who may read it, change its unreserved fields and create its kubeconfig.',

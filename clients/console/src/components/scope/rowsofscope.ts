@@ -3,19 +3,13 @@ import type { Scope } from '../../../../core/src/objects.ts'
 import { isSame } from '../../text/same.ts'
 import { newRow, type ScopeRow, scopeOf } from './scoperows.ts'
 
-interface Rule {
-  verbs?: string[]
-  resources?: { group?: string; resources?: string[]; resourceNames?: string[] }[]
-  namespaces?: string[]
-}
-
 const text = (list: readonly string[] = []): string => list.join(', ')
 
 /** Returns the rows of a scope, or undefined if rows cannot say all of it: then they would allow more or less. */
 export function rowsOfScope(scope: Scope): ScopeRow[] | undefined {
   const { projects = [], virtualClusters = [], spaces = [], clusters = [], roles = [], rules = [] } = scope
   // A rule is about any of its resources, so a rule for each of them says the same.
-  const split = (rules as Rule[]).flatMap((rule) =>
+  const split = rules.flatMap((rule) =>
     rule.resources?.length ? rule.resources.map((one) => ({ ...rule, resources: [one] })) : [rule],
   )
   const parts: Partial<ScopeRow>[] = [

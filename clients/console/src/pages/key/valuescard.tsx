@@ -4,11 +4,11 @@ import { Foreign } from '../../components/foreign.tsx'
 import { Time } from '../../components/time.tsx'
 import { valuesOf } from './rotation/rotation.ts'
 
-const STATES = {
+const STATES: Readonly<Record<string, { tone: 'good' | 'warn'; words: string }>> = {
   Current: { tone: 'good', words: 'works' },
   Pending: { tone: 'warn', words: 'works, and becomes the current one at its first use' },
   Retiring: { tone: 'warn', words: 'works until it ends' },
-} as const
+}
 
 /** The values of the key that have not ended, in words. The values themselves are known to their holders only. */
 export function ValuesCard({ accessKey }: { accessKey: AccessKey }) {

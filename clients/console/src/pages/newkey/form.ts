@@ -63,7 +63,7 @@ export function keyOf(form: Form): NewKey {
     spec: {
       ...Object.fromEntries(texts.filter(([, text]) => text !== '')),
       ...(form.ownerKind !== 'self' && { [form.ownerKind]: form.owner.trim() }),
-      ...(form.groups.length > 0 && { groups: form.groups }),
+      ...(form.groups.length > 0 && { groups: [...form.groups] }),
       ...(ttl !== undefined && { ttl }),
       ...(ttl !== undefined && form.isFromLastUse && { ttlAfterLastActivity: true }),
       ...(sources.length > 0 && { sourceCIDRs: sources }),

@@ -10,7 +10,7 @@ import type { SpaceOptions } from '../../../../authorization/scopes/space.ts'
 import { type FieldError, forbidden, invalid, required } from '../../../../meta/errors/fielderror.ts'
 import { dnsLabelErrors, dnsSubdomainErrors } from '../../../../meta/object/names.ts'
 import type { FromSchema } from '../../../../meta/schema/schema.ts'
-import { toAttributes, validateAsked } from '../../../authorization/v1/attributes.schema.ts'
+import { toAttributes, validateAsked } from '../../../authorization/v1/attributes.ts'
 import type { spec } from './ownedaccesskeyaccessreview.schema.ts'
 
 export type ReviewSpec = FromSchema<typeof spec>

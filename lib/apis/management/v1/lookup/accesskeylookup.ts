@@ -3,29 +3,17 @@ import { checkFormat } from '../../../../authentication/accesskey.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { required } from '../../../../meta/errors/fielderror.ts'
 import { invalidObject } from '../../../../meta/errors/status.ts'
-import { object, string } from '../../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../../registry/kind.ts'
 import type { Services } from '../services.ts'
 import { lookUp } from './accesskeylookup.find.ts'
+import { spec, status } from './accesskeylookup.schema.ts'
 
 const { group, kind } = KINDS.AccessKeyLookup
 
 export const AccessKeyLookup: VirtualKind<Services> = {
   ...KINDS.AccessKeyLookup,
   description: 'Says which access key has or had a value, if you may read the key. A lookup is not a use of the value.',
-  schema: {
-    spec: object('The value to look up.', {
-      key: string('Value of an access key. Never returned.', { writeOnly: 'never' }),
-    }),
-    status: object('The access key that has or had the value. Empty if there is none that you may read.', {
-      name: string('Name of the access key.'),
-      uid: string('UID of the access key.'),
-      phase: string('Ended if the key no longer has the value, otherwise the phase of the access key.', {
-        enum: ['Active', 'Disabled', 'Expired', 'Terminating', 'Ended'],
-      }),
-      owner: string('Owner of the access key: a user, team:TEAM or subject:SUBJECT.'),
-    }),
-  },
+  schema: { spec, status },
   async create({ object: asked, context }, services) {
     const { key = '' } = (asked.spec ?? {}) as { key?: string }
     const errors = key === '' ? [required('spec.key')] : checkFormat(key)

@@ -2,6 +2,7 @@
  * What is known of each platform: what the form for a new trust asks for, and the jobs of the documentation. The values are in
  * platforms.yaml.
  */
+import type { Provider } from '../../../api/trusts.ts'
 
 /** A text that becomes the exact value of a claim. */
 export interface ClaimField {
@@ -28,7 +29,7 @@ export interface JobTemplate {
 }
 
 export interface Platform {
-  type: string
+  type: NonNullable<Provider['spec']['type']>
   label: string
   /** The issuer that signs for everybody, if there is one. */
   issuer?: string
@@ -37,7 +38,7 @@ export interface Platform {
   owner?: ClaimField
   /** Where the public keys are, if this API may be unable to reach the issuer. */
   keysHint?: string
-  tokenUse?: string
+  tokenUse?: NonNullable<Provider['spec']['tokenUse']>
   /** Every trust has these claims: together they say who gets in, as lib/federation/issuertypes.ts demands. */
   fields: readonly ClaimField[]
   /** Every trust has one of these too: otherwise whoever can push to a branch gets in. */
