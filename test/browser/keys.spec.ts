@@ -89,31 +89,6 @@ describe('the page of the keys', () => {
     )
   })
 
-  test('shows the life of each key as a line, in a shape of its own for each state, and in words', async ({
-    openKeys,
-  }) => {
-    const page = await openKeys()
-    const line = (name: string) => row(page, name).getByRole('img')
-    for (const [name, words] of [
-      ['backup-nightly', 'created 3 months ago, last used 9 hours ago, expires in 6 days'],
-      ['legacy-import', 'created 7 months ago, last used 6 months ago, never expires'],
-      ['laptop-of-bob', 'disabled, created 4 months ago, last used 3 months ago, expires in 8 months'],
-      ['trial', 'created 31 days ago, never used, expired 24 hours ago'],
-      ['ci-preview', 'created 40 minutes ago, never used, expires in 30 days'],
-    ] as const) {
-      await row(page, name).getByRole('img', { name: words, exact: true }).waitFor()
-    }
-    const shapes = ['backup-nightly', 'deploy-production', 'legacy-import', 'laptop-of-bob', 'trial'].map((name) =>
-      line(name).locator('path').getAttribute('d'),
-    )
-    expect(new Set(await Promise.all(shapes)).size).toBe(shapes.length)
-    const inCell = await line('trial').evaluate((one) => {
-      const [bar, cell] = [one, one.closest('td')].map((part) => part?.getBoundingClientRect())
-      return bar && cell && bar.left >= cell.left && bar.right + 6 <= cell.right && bar.width > 60
-    })
-    expect(inCell).toBe(true)
-  })
-
   test('counts what needs attention, and shows it alone on demand', async ({ openKeys }) => {
     const page = await openKeys()
     const counts = await page.getByRole('region', { name: 'Needs attention' }).getByRole('button').allInnerTexts()
@@ -150,67 +125,6 @@ describe('the page of the keys', () => {
     await expect.poll(() => names(page)).toEqual(all)
     expect(await hashOf(page)).toBe('#/keys')
   })
-
-  test('shows the expiries to come on a strip, whose marks filter through the address of the page', async ({
-    openKeys,
-    server,
-    demo,
-  }) => {
-    const made = await Promise.all(['twin', 'twin'].map((name) => makeKey(server, name, { ttl: 20 * 86_400 })))
-    onTestFinished(async () => {
-      for (const { name } of made) await deleteKey(server, name)
-    })
-    const page = await openKeys()
-    const all = await names(page)
-    const twins = made.map(({ name }) => name)
-    const listed = all.filter((name) => twins.includes(name))
-    const strip = page.getByRole('region', { name: 'Expiries in the next 90 days' })
-    const marks = strip.getByRole('button')
-    expect(await marks.allInnerTexts()).toEqual(['1', '1', '2', '1', '1'])
-    expect((await strip.getByRole('listitem').allInnerTexts())[2]).toMatch(new RegExp(`: ${listed.join(', ')}$`))
-
-    const day = new Date(demo.now.getTime() + 20 * 86_400_000).toISOString().slice(0, 10)
-    const mark = strip.getByRole('button', { name: /^2 keys expire on / })
-    await mark.click()
-    expect(await names(page)).toEqual(listed)
-    expect(await hashOf(page)).toBe(`#/keys?expires=${day}`)
-    expect(await mark.getAttribute('aria-pressed')).toBe('true')
-    const colleague = await openKeys({ path: await hashOf(page) })
-    expect(await names(colleague)).toEqual(listed)
-    await press(mark)
-    expect(await names(page)).toEqual(all)
-    expect(await hashOf(page)).toBe('#/keys')
-    await page.goBack()
-    await expect.poll(() => names(page)).toEqual(listed)
-
-    await goTo(page, '#/keys?expires=2020-02-29')
-    await page.getByRole('heading', { name: 'No key matches' }).waitFor()
-    await strip.getByRole('button', { name: 'Show every day' }).click()
-    expect(await names(page)).toEqual(all)
-  })
-
-  test.for([320, 390, 1920])(
-    'shows the marks of near days above each other in a window of %d pixels',
-    async (width, { openKeys, server }) => {
-      const made = await Promise.all([1, 2, 3].map((days) => makeKey(server, 'near', { ttl: days * 86_400 })))
-      onTestFinished(async () => {
-        for (const { name } of made) await deleteKey(server, name)
-      })
-      const page = await openKeys({ width })
-      const boxes = await page.locator('.strip svg button').evaluateAll((marks) =>
-        marks.map((mark) => {
-          const { left, right, top, bottom } = mark.getBoundingClientRect()
-          return { left, right, top, bottom }
-        }),
-      )
-      const overlaps = boxes.filter((a) =>
-        boxes.some((b) => a !== b && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom),
-      )
-      expect([boxes.length, overlaps]).toEqual([7, []])
-      expect(await overflow(page)).toBe(0)
-      expect(await axeProblems(page)).toEqual([])
-    },
-  )
 
   test('saves the keys that are shown as a file', async ({ openKeys }) => {
     const page = await openKeys({ path: '#/keys?filter=team:platform&sort=-name' })

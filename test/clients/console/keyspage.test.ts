@@ -5,7 +5,6 @@ import { stateWords } from '../../../clients/console/src/api/keyfacts.ts'
 import { pollEvery } from '../../../clients/console/src/api/pace.ts'
 import { TRUST_LABEL } from '../../../clients/console/src/api/trusts.ts'
 import { type CardName, cards, countCards, needs } from '../../../clients/console/src/keylist/attention.ts'
-import { expiryWindows } from '../../../clients/console/src/keylist/expirywindows.ts'
 import { matcher, partsOf, searchText, type TermName, termText } from '../../../clients/console/src/keylist/filter.ts'
 import { noMatchTitle } from '../../../clients/console/src/keylist/nomatchtitle.ts'
 import { countText, countWords, unreadName } from '../../../clients/console/src/keylist/searched.ts'
@@ -279,7 +278,6 @@ describe('the address of a view', () => {
   const view: fc.Arbitrary<View> = fc.record({
     filter: fc.string({ unit: 'grapheme' }),
     card: fc.constantFrom(undefined, ...cards.keys()),
-    expires: fc.constantFrom(undefined, '2026-12-02', '2028-02-29', ...expiryWindows.keys()),
     sort: fc.record({ column: fc.constantFrom(...columns.keys()), isDown: fc.boolean() }),
     exchanges: fc.boolean(),
   })
@@ -299,20 +297,9 @@ describe('the address of a view', () => {
 
   test('is that of the page for what it shows at first', () => expect(hrefOfView(FIRST_VIEW)).toBe('#/keys'))
 
-  test.each([
-    'card=toString',
-    'card=__proto__',
-    'sort=constructor',
-    'sort=',
-    'sort=--name',
-    'exchanges=1',
-    'x=y',
-    'expires=soon',
-    'expires=2026-02-29',
-    'expires=2026-12-2',
-    'expires=constructor',
-  ])('with %s shows what the page shows at first', (query) =>
-    expect(viewOf(new URLSearchParams(query))).toEqual(FIRST_VIEW),
+  test.each(['card=toString', 'card=__proto__', 'sort=constructor', 'sort=', 'sort=--name', 'exchanges=1', 'x=y'])(
+    'with %s shows what the page shows at first',
+    (query) => expect(viewOf(new URLSearchParams(query))).toEqual(FIRST_VIEW),
   )
 
   test.each(['name', '-used'])('has the order as %s', (text) => expect(sortText(sortOf(text))).toBe(text))
@@ -336,7 +323,6 @@ test.each<[string, boolean]>([
   ['filter=%20', true],
   ['filter=ci', false],
   ['card=unused', false],
-  ['expires=never', false],
   ['exchanges=shown', false],
 ])('a page with ?%s shows every key but those of exchanges: %s', (query, whole) =>
   expect(isWhole(viewOf(new URLSearchParams(query)))).toBe(whole),

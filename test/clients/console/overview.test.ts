@@ -2,12 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { TRUST_LABEL } from '../../../clients/console/src/api/trusts.ts'
-import { windowOf } from '../../../clients/console/src/keylist/expirywindows.ts'
 import { rowsOf, select } from '../../../clients/console/src/keylist/selection.ts'
 import { viewOf } from '../../../clients/console/src/keylist/view.ts'
 import { overviewOf } from '../../../clients/console/src/pages/keys/overview/counts.ts'
 import { routeOf } from '../../../clients/console/src/text/routes.ts'
-import { ago, ahead, byExchange, DAY, type Facts, HOUR, keyOf, keys, MINUTE, NOW } from './keys.ts'
+import { ahead, byExchange, type Facts, HOUR, keyOf, keys, NOW } from './keys.ts'
 
 const listed = (href: string, all: Parameters<typeof rowsOf>[0]) =>
   select(rowsOf(all), viewOf(routeOf(href).query), NOW).shown.length
@@ -19,36 +18,13 @@ describe('the overview', () => {
     fc.assert(
       fc.property(keys, owners, (some, owned) => {
         const all = some.map((key, index) => ({ ...key, status: { ...key.status, owner: owned[index] ?? '' } }))
-        const { all: total, attention, expiries, owners, exchanges } = overviewOf(all, NOW)
-        for (const { href, count } of [total, ...attention, ...expiries, ...owners, ...exchanges]) {
+        const { all: total, attention, owners, exchanges } = overviewOf(all, NOW)
+        for (const { href, count } of [total, ...attention, ...owners, ...exchanges]) {
           expect([href, listed(href, all)]).toEqual([href, count])
         }
       }),
     )
   })
-
-  test('counts each key whose expiry can be read in one window', () => {
-    fc.assert(
-      fc.property(keys, (all) => {
-        const { all: total, expiries } = overviewOf(all, NOW)
-        expect(expiries.reduce((sum, { count }) => sum + count, 0)).toBe(total.count)
-      }),
-    )
-  })
-
-  const ending = (at: string | undefined): Facts => ({ status: { expirationTimestamp: at } })
-  test.each<[string | undefined, Facts]>([
-    ['expired', { status: { phase: 'Expired', expirationTimestamp: ahead(DAY) } }],
-    ['expired', ending(ago(0))],
-    ['7d', ending(ahead(MINUTE))],
-    ['7d', ending(ahead(7 * DAY))],
-    ['14d', ending(ahead(7 * DAY + MINUTE))],
-    ['30d', ending(ahead(30 * DAY))],
-    ['90d', ending(ahead(90 * DAY))],
-    ['later', ending('9999-12-31T23:59:59Z')],
-    ['never', ending(undefined)],
-    [undefined, ending('x')],
-  ])('has in the window %s a key with %j', (name, facts) => expect(windowOf(keyOf(facts), NOW)).toBe(name))
 
   test('has the ten owners with the most keys, and says how many others there are', () => {
     const all = Array.from({ length: 12 }, (_, owner) =>

@@ -10,7 +10,7 @@ import { openRotation } from '../api/keyfacts.ts'
 import { isServerMade } from '../api/servermade.ts'
 
 const UNUSED_MS = 90 * DAY_MS
-export const SOON_MS = 14 * DAY_MS
+const SOON_MS = 14 * DAY_MS
 
 export interface Card {
   title: string

@@ -3,8 +3,6 @@
 import { isExchanged } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 import { needs } from './attention.ts'
-import { expiryDay } from './expiries.ts'
-import { windowOf } from './expirywindows.ts'
 import { matcher, type Searched, searchText } from './filter.ts'
 import type { Search } from './serversearch.ts'
 import { sorted } from './sorting.ts'
@@ -17,7 +15,7 @@ export interface Row extends Searched {
 export interface Selection {
   /** What is shown, in order. */
   shown: Row[]
-  /** How many are shown without a filter, a card and an expiry. */
+  /** How many are shown without a filter and a card. */
   total: number
   /** How many keys an exchange made. */
   exchanges: number
@@ -37,10 +35,9 @@ export function rowsOf(keys: readonly AccessKey[], { question, answer }: Search 
   }))
 }
 
-export function select(rows: readonly Row[], { filter, card, expires, sort, exchanges }: View, now: Date): Selection {
+export function select(rows: readonly Row[], { filter, card, sort, exchanges }: View, now: Date): Selection {
   const matches = matcher(filter)
-  const isThen = (key: AccessKey) => !expires || expiryDay(key) === expires || windowOf(key, now) === expires
-  const found = rows.filter((row) => matches(row) && (!card || needs(card, row.key, now)) && isThen(row.key))
+  const found = rows.filter((row) => matches(row) && (!card || needs(card, row.key, now)))
   const shown = exchanges ? found : found.filter((row) => !row.isExchanged)
   const made = rows.filter((row) => row.isExchanged).length
   return {

@@ -77,7 +77,7 @@ export function sortOf(text: string | null): Sort {
 const { compare } = new Intl.Collator('en', { numeric: true })
 
 /** Compares names. Numbers in them count as numbers: ci-2 is before ci-10. */
-export const compareNames = (a: string, b: string): number => compare(a, b) || (a < b ? -1 : a === b ? 0 : 1)
+const compareNames = (a: string, b: string): number => compare(a, b) || (a < b ? -1 : a === b ? 0 : 1)
 
 const compareValues = (a: string | number, b: string | number): number =>
   typeof a === 'string' || typeof b === 'string' ? compare(String(a), String(b)) : a === b ? 0 : a < b ? -1 : 1

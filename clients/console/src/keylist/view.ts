@@ -1,15 +1,11 @@
 /** What the page of the keys shows is part of its address, so that the way back, a reload and a colleague see the same. */
 import { hrefOf } from '../text/routes.ts'
 import { type CardName, isCardName } from './attention.ts'
-import { isDay } from './expiries.ts'
-import { isWindowName } from './expirywindows.ts'
 import { DEFAULT_SORT, type Sort, sortOf, sortText } from './sorting.ts'
 
 export interface View {
   filter: string
   card: CardName | undefined
-  /** When the shown keys expire: a day such as `2026-12-02`, or the name of a window. */
-  expires: string | undefined
   sort: Sort
   /** Whether keys of exchanges are shown. */
   exchanges: boolean
@@ -18,22 +14,19 @@ export interface View {
 /** Reads a query. What it does not understand is left out. */
 export function viewOf(query: URLSearchParams): View {
   const card = query.get('card') ?? ''
-  const expires = query.get('expires') ?? ''
   return {
     filter: query.get('filter') ?? '',
     card: isCardName(card) ? card : undefined,
-    expires: isDay(expires) || isWindowName(expires) ? expires : undefined,
     sort: sortOf(query.get('sort')),
     exchanges: query.get('exchanges') === 'shown',
   }
 }
 
 /** Returns the address of the page with this view. Defaults are left out. */
-export const hrefOfView = ({ filter, card, expires, sort, exchanges }: View): string =>
+export const hrefOfView = ({ filter, card, sort, exchanges }: View): string =>
   hrefOf('keys', [], {
     ...(filter && { filter }),
     ...(card && { card }),
-    ...(expires && { expires }),
     ...(sortText(sort) !== sortText(DEFAULT_SORT) && { sort: sortText(sort) }),
     ...(exchanges && { exchanges: 'shown' }),
   })
@@ -42,5 +35,5 @@ export const hrefOfView = ({ filter, card, expires, sort, exchanges }: View): st
 export const FIRST_VIEW: View = viewOf(new URLSearchParams())
 
 /** Reports whether the page shows every key but those of exchanges. */
-export const isWhole = ({ filter, card, expires, exchanges }: View): boolean =>
-  filter.trim() === '' && card === undefined && expires === undefined && !exchanges
+export const isWhole = ({ filter, card, exchanges }: View): boolean =>
+  filter.trim() === '' && card === undefined && !exchanges

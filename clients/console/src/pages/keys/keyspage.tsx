@@ -1,5 +1,4 @@
 import { useMemo } from 'preact/hooks'
-import { isExchanged } from '../../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import type { Listed } from '../../api/lists.ts'
 import { ApiError } from '../../api/status.ts'
@@ -11,7 +10,6 @@ import { Fresh, Page } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
 import { Time } from '../../components/time.tsx'
 import { countCards } from '../../keylist/attention.ts'
-import { expiryDays } from '../../keylist/expiries.ts'
 import { makersIn } from '../../keylist/filter.ts'
 import { countWords, unreadName } from '../../keylist/searched.ts'
 import { merged, rowsOf, select } from '../../keylist/selection.ts'
@@ -21,7 +19,6 @@ import type { Polled } from '../../session/usepolled.ts'
 import type { Route } from '../../text/routes.ts'
 import { CardBar } from './cardbar.tsx'
 import { Exports } from './exports.tsx'
-import { Strip } from './lifetime/strip.tsx'
 import { NewKey } from './newkey.tsx'
 import { Rows } from './rows.tsx'
 import { SelectAll, useSelection } from './selecting.tsx'
@@ -78,10 +75,6 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
   const rows = useMemo(() => rowsOf(all, search), [all, search])
   const counts = useMemo(() => countCards(items, now), [items, now])
   const { shown, total, exchanges, hidden } = useMemo(() => select(rows, view, now), [rows, view, now])
-  const days = useMemo(
-    () => expiryDays(view.exchanges ? items : items.filter((key) => !isExchanged(key)), now),
-    [items, view.exchanges, now],
-  )
   const selection = useSelection(shown)
   if (items.length === 0 || (!more && total === 0 && isWhole(view))) {
     const onShow = () => go({ exchanges: true })
@@ -91,7 +84,6 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
     <>
       {isCut && <InPlace of={tooMany} what="How many keys there are" />}
       <CardBar counts={counts} more={more} isCut={isCut} chosen={view.card} choose={(card) => go({ card })} />
-      <Strip days={days} now={now} chosen={view.expires} choose={(expires) => go({ expires })} />
       <Toolbar control={control} />
       <div class="keys facts">
         {shown.length > 0 && (
@@ -128,7 +120,7 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
           more={more}
           search={search}
           own={own}
-          onClear={() => go({ filter: '', card: undefined, expires: undefined })}
+          onClear={() => go({ filter: '', card: undefined })}
           onShow={() => go({ exchanges: true })}
         />
       ) : (

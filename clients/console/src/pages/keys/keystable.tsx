@@ -5,7 +5,6 @@ import { useNear } from '../../components/hooks/usenear.ts'
 import type { Row } from '../../keylist/selection.ts'
 import { type ColumnName, chosen, columns, type Sort } from '../../keylist/sorting.ts'
 import { Expires, LastUsed, Made, May, Name, Owner, Sources, State } from './cells.tsx'
-import { LifeBar } from './lifetime/lifebar.tsx'
 import { type Selection, SelectionContext, SelectRow } from './selecting.tsx'
 
 export interface KeysTableProps {
@@ -21,7 +20,7 @@ const CELLS: Readonly<Record<ColumnName, FunctionComponent<{ row: Row }>>> = {
   scope: May,
   used: Used,
   made: Made,
-  expires: Ends,
+  expires: Expires,
   state: State,
 }
 
@@ -30,15 +29,6 @@ function Used({ row }: { row: Row }) {
     <>
       <LastUsed row={row} />
       <Sources row={row} />
-    </>
-  )
-}
-
-function Ends({ row }: { row: Row }) {
-  return (
-    <>
-      <Expires row={row} />
-      <LifeBar accessKey={row.key} />
     </>
   )
 }

@@ -10,7 +10,7 @@ export interface BarsProps {
   counts: readonly Count[]
   about: string
   /** What is said instead of an empty table. */
-  none?: string
+  none: string
 }
 
 /** Shows counts as a table with bars. The bars repeat the numbers, so screen readers leave them out. */
@@ -38,16 +38,12 @@ export function Bars({ title, head, counts, about, none }: BarsProps) {
                     <Foreign text={one.title} />
                   </th>
                   <td>
-                    {one.count === 0 ? (
-                      '0'
-                    ) : (
-                      <a
-                        href={one.href}
-                        aria-label={`${one.count} ${one.count === 1 ? 'key' : 'keys'}: ${visible(one.title)}`}
-                      >
-                        {one.count}
-                      </a>
-                    )}
+                    <a
+                      href={one.href}
+                      aria-label={`${one.count} ${one.count === 1 ? 'key' : 'keys'}: ${visible(one.title)}`}
+                    >
+                      {one.count}
+                    </a>
                     <svg aria-hidden="true" width="100%" height="10">
                       <rect width={`${(one.count / most) * 100}%`} height="10" rx="3" />
                     </svg>

@@ -5,7 +5,6 @@ import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { isActive } from '../../../api/keyfacts.ts'
 import { TRUST_LABEL } from '../../../api/trusts.ts'
 import { type CardName, cards, countCards } from '../../../keylist/attention.ts'
-import { expiryWindows, windowOf } from '../../../keylist/expirywindows.ts'
 import { termText } from '../../../keylist/filter.ts'
 import { FIRST_VIEW, hrefOfView, type View } from '../../../keylist/view.ts'
 
@@ -21,8 +20,6 @@ export interface Overview {
   /** All keys but those of exchanges. */
   all: Count
   attention: Count[]
-  /** By when they expire. A key is in one of them. */
-  expiries: Count[]
   /** Those with the most keys. */
   owners: Count[]
   /** How many owners there are besides. */
@@ -34,7 +31,7 @@ export interface Overview {
 /** So many owners and trusts are shown. */
 const MOST = 10
 
-const SHOWN: readonly CardName[] = ['leaked', 'no-scope', 'unused', 'never-expires']
+const SHOWN: readonly CardName[] = ['leaked', 'expires-soon', 'no-scope', 'unused', 'never-expires']
 
 const counted = (title: string, count: number, view: Partial<View>): Count => ({
   title,
@@ -45,14 +42,12 @@ const counted = (title: string, count: number, view: Partial<View>): Count => ({
 export function overviewOf(keys: readonly AccessKey[], now: Date): Overview {
   const lasting = keys.filter((key) => !isExchanged(key))
   const attention = countCards(lasting, now)
-  const windows = tally(lasting, (key) => windowOf(key, now))
   const owners = ranked(tally(lasting, ({ status }) => status?.owner))
   const exchanged = keys.filter((key) => isExchanged(key) && isActive(key))
   const trusts = ranked(tally(exchanged, ({ metadata }) => metadata.labels?.[TRUST_LABEL] ?? ''))
   return {
     all: counted('Keys', lasting.length, {}),
     attention: SHOWN.map((card) => counted(cards.get(card)?.title ?? '', attention.get(card) ?? 0, { card })),
-    expiries: [...expiryWindows].map(([expires, { title }]) => counted(title, windows.get(expires) ?? 0, { expires })),
     owners: owners
       .slice(0, MOST)
       .map(([value, count]) => counted(value, count, { filter: termText({ name: 'owner', value }) })),
@@ -67,8 +62,8 @@ export function overviewOf(keys: readonly AccessKey[], now: Date): Overview {
 }
 
 /** Returns how many keys have each value. */
-function tally<T>(keys: readonly AccessKey[], factOf: (key: AccessKey) => T | undefined): Map<T, number> {
-  const counts = new Map<T, number>()
+function tally(keys: readonly AccessKey[], factOf: (key: AccessKey) => string | undefined): Map<string, number> {
+  const counts = new Map<string, number>()
   for (const key of keys) {
     const value = factOf(key)
     if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1)

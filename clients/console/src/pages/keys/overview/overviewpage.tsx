@@ -8,7 +8,7 @@ import { InPlace, part } from '../../../components/part.tsx'
 import { countText } from '../../../keylist/searched.ts'
 import { overviewOf } from './counts.ts'
 
-const charts = part(async () => (await import('./charts.tsx')).Charts)
+const numbers = part(async () => (await import('./numbers.tsx')).Numbers)
 
 /** Shows in numbers which access keys there are. Each number leads to its list. */
 export function OverviewPage() {
@@ -26,5 +26,5 @@ function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
   const now = useNow()
   const overview = useMemo(() => overviewOf(items, now), [items, now])
   const totals = [overview.all, ...overview.attention].map((one) => ({ ...one, text: countText(one.count, more) }))
-  return <InPlace of={charts} what="The numbers" {...{ overview, more, totals }} />
+  return <InPlace of={numbers} what="The numbers" {...{ overview, more, totals }} />
 }

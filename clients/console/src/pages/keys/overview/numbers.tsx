@@ -2,7 +2,7 @@ import { MAX_LISTED } from '../../../api/lists.ts'
 import { Bars } from './bars.tsx'
 import type { Overview } from './counts.ts'
 
-export interface ChartsProps {
+export interface NumbersProps {
   overview: Overview
   /** Whether there are more keys than were read. */
   more: boolean
@@ -10,7 +10,7 @@ export interface ChartsProps {
 }
 
 /** Shows the numbers of the overview. */
-export function Charts({ overview: { expiries, owners, otherOwners, exchanges }, more, totals }: ChartsProps) {
+export function Numbers({ overview: { owners, otherOwners, exchanges }, more, totals }: NumbersProps) {
   const part = more ? `Of the first ${MAX_LISTED} keys. ` : ''
   return (
     <>
@@ -28,13 +28,7 @@ export function Charts({ overview: { expiries, owners, otherOwners, exchanges },
           </li>
         ))}
       </ul>
-      <div class="charts">
-        <Bars
-          title="By expiry"
-          head="Expires"
-          counts={expiries}
-          about={`${part}Each key is in one row. Keys of exchanges are left out.`}
-        />
+      <div class="numbers">
         <Bars
           title="Owners with the most keys"
           head="Owner"
