@@ -5,7 +5,6 @@ import { asksAccount } from './accountchoice.ts'
 import { type Attempt, keepAttempt, type Returned } from './attempt.ts'
 import { sharedStorage, tabStorage } from './browserstorage.ts'
 import { authorizationURL, parametersOf, redeem } from './codeflow.ts'
-import { storeDrafts } from './drafts.ts'
 import { type ExchangedKey, exchange } from './exchange.ts'
 import { readProvider } from './provider.ts'
 import type { SignInSettings } from './signinsettings.ts'
@@ -28,7 +27,6 @@ export async function leaveToSignIn(settings: SignInSettings, { keep, onLeave }:
   }
   const address = await authorizationURL(provider, settings, attempt, consoleRoot.href, asksAccount(sharedStorage))
   keepAttempt(tabStorage, attempt)
-  storeDrafts(tabStorage)
   onLeave?.()
   location.assign(address)
 }

@@ -12,7 +12,6 @@ import { askAccount, asksAccount, forgetAccount } from './accountchoice.ts'
 import type { Returned } from './attempt.ts'
 import { sharedStorage, tabStorage } from './browserstorage.ts'
 import { type Copies, openCopies } from './copies.ts'
-import { draftsOf, forgetDrafts } from './drafts.ts'
 import { forgetKey, formerKey, keepKey, keptKey } from './keptkey.ts'
 import { useNotify } from './notices.ts'
 import { revoke } from './revoke.ts'
@@ -118,8 +117,6 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
         }),
       })
       kept.current = given
-      // Those of somebody else are over.
-      draftsOf(self)
       if (before === undefined) endKey('the key of your previous session', formerKey(tabStorage, key))
       if (keep) keepKey(tabStorage, { ...given, seen: Date.now() })
       // Another key may still be kept that could not be checked after a reload.
@@ -137,7 +134,6 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
           }),
         cache: new Map(),
         signOut: () => {
-          forgetDrafts()
           copies.current?.tell()
           leave()
         },
@@ -209,10 +205,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   useEffect(() => {
     const id = kept.current?.id
     if (!session || id === undefined) return
-    copies.current = openCopies(id, () => {
-      forgetDrafts()
-      finish({ title: 'You have signed out in a copy of this tab.' })
-    })
+    copies.current = openCopies(id, () => finish({ title: 'You have signed out in a copy of this tab.' }))
     return () => copies.current?.close()
   }, [session, finish])
 

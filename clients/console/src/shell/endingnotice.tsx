@@ -23,7 +23,7 @@ export function EndingNotice({ ends, now }: { ends: number; now: Date }) {
       <Notice tone="warn" title={`Your session ends ${relative(new Date(ends), now, 'future')}.`}>
         {signInAgain && (
           <>
-            <p>Sign in again to continue. You come back to this page, with what you have typed.</p>
+            <p>Sign in again to continue. You come back to this page, but lose what you have typed.</p>
             <button type="button" onClick={again} disabled={isBusy}>
               Sign in again
             </button>

@@ -1,7 +1,6 @@
 /** Takes what the identity provider answers from the address. */
 import { isAnswer, type Returned, takeAttempt } from '../session/attempt.ts'
 import { tabStorage } from '../session/browserstorage.ts'
-import { takeDrafts } from '../session/drafts.ts'
 
 /**
  * Returns the answer in the address, and removes it from the address and the history: it contains a code. Must run before anything
@@ -9,7 +8,6 @@ import { takeDrafts } from '../session/drafts.ts'
  */
 export function takeReturned(): Returned | undefined {
   const { search, pathname, hash } = location
-  takeDrafts(tabStorage)
   if (search === '') return undefined
   const returned = isAnswer(search) ? { search, attempt: takeAttempt(tabStorage) } : undefined
   history.replaceState(null, '', `${pathname}${returned?.attempt?.hash ?? hash}`)

@@ -1,4 +1,4 @@
-/** Recognizes secrets in what people type, such as a filter, before it becomes part of an address or is kept. */
+/** Recognizes secrets in what people type, such as a filter, before it becomes part of an address. */
 
 /**
  * The beginning of an access key (lib/authentication/accesskey.ts) or of a token (RFC 7519), and private keys: in PEM, and as a JWK

@@ -1,11 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type RevocationStatus, totalOf } from '../../../../core/src/objects.ts'
 import { useSession } from '../../session/session.ts'
-import { useDraft } from '../../session/usedraft.ts'
 import { Dialog } from '../dialog.tsx'
 import { Foreign } from '../foreign.tsx'
 import { Field } from '../forms/field.tsx'
-import { KeptNotice } from '../forms/keptnotice.tsx'
 import { useChange } from '../hooks/usechange.ts'
 import { ErrorNotice } from '../notice.tsx'
 import { Time } from '../time.tsx'
@@ -16,8 +14,6 @@ const ACTIONS: readonly [action: Action, words: string][] = [
   ['Disable', 'Disable them: they can be enabled again'],
   ['Delete', 'Delete them: this cannot be undone'],
 ]
-
-const NOTHING = { action: 'Disable', reason: '', trusts: false } as const
 
 const keysWords = (count: number): string => (count === 1 ? '1 key' : `${count} keys`)
 const trustsWords = (count: number): string => (count === 1 ? '1 trust' : `${count} trusts`)
@@ -34,7 +30,6 @@ export interface RevokeDialogProps {
   /** Which keys are meant, in words. */
   about: string
   keys: Keys
-  draftName: string
   /** `isDone` says whether keys were revoked. */
   onClose(isDone?: boolean): void
 }
@@ -47,11 +42,11 @@ interface Tried {
 }
 
 /** Revokes keys. Shows first which ones, and changes no more than it has shown. */
-export function RevokeDialog({ title, about, keys, draftName, onClose }: RevokeDialogProps) {
+export function RevokeDialog({ title, about, keys, onClose }: RevokeDialogProps) {
   const { api } = useSession()
-  const { draft, change, ...kept } = useDraft(draftName, (): Omit<Choice, 'keys'> => NOTHING)
-  const { action, reason, trusts } = draft
-  const set = (part: Partial<typeof draft>) => change((before) => ({ ...before, ...part }))
+  const [asked, setAsked] = useState<Omit<Choice, 'keys'>>({ action: 'Disable', reason: '', trusts: false })
+  const { action, reason, trusts } = asked
+  const set = (part: Partial<typeof asked>) => setAsked((before) => ({ ...before, ...part }))
   const [tried, setTried] = useState<Tried>()
   const [outcome, setOutcome] = useState<Outcome>()
   const [isDone, setDone] = useState(false)
@@ -71,19 +66,12 @@ export function RevokeDialog({ title, about, keys, draftName, onClose }: RevokeD
   const { matched } = totalOf((isCurrent && selected) || {})
   const { isBusy, error, run } = useChange(
     () => revoke(api, { keys, action, reason, trusts }, matched, outcome, setOutcome),
-    () => {
-      kept.forget()
-      setDone(true)
-    },
+    () => setDone(true),
   )
-  const close = () => {
-    kept.forget()
-    onClose(outcome !== undefined)
-  }
+  const close = () => onClose(outcome !== undefined)
   const word = action === 'Disable' ? 'Disabled' : 'Deleted'
   return (
     <Dialog title={title} onClose={close} isSticky={isBusy} isTyped={reason !== '' && !isDone} isWide>
-      <KeptNotice {...kept} />
       <p>
         <Foreign text={about} /> The key that you are signed in with stays as it is.
       </p>

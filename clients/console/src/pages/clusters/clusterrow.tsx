@@ -1,18 +1,18 @@
 import { Fragment } from 'preact'
+import { useState } from 'preact/hooks'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { useSession } from '../../session/session.ts'
-import { useDraftDialog } from '../../session/usedraft.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import type { ClusterKind } from './kinds.ts'
 import { KubeConfigDialog } from './kubeconfigdialog.tsx'
-import { choiceName, type Place } from './ways.ts'
+import type { Place } from './ways.ts'
 import type { Shown } from './words.ts'
 
 export function ClusterRow({ cluster, kind }: { cluster: Shown; kind: ClusterKind }) {
-  const { uid, place, displayName, state, facts, sentence, canUse, missing } = cluster
-  const [isOpen, open] = useDraftDialog(choiceName(uid))
+  const { place, displayName, state, facts, sentence, canUse, missing } = cluster
+  const [isOpen, open] = useState(false)
   return (
     <li class="card">
       <div>

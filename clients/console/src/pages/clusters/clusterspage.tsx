@@ -8,7 +8,6 @@ import { isAdministrator } from '../../components/getstarted/remembered.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.ts'
-import { useDraft } from '../../session/usedraft.ts'
 import { usePolled } from '../../session/usepolled.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
@@ -92,7 +91,7 @@ function ClusterList({ kind, data: { items, more, only, refused }, asked }: List
 function Limited({ kind, only, asked }: { kind: ClusterKind; only: Places; asked: string }) {
   const { page, noun, further } = kind
   const prefix = prefixOf(useSession().self)
-  const { draft, change, forget } = useDraft(`${further} ${asked}`, () => asked)
+  const [typed, setTyped] = useState(asked)
   const places = [
     ...only.namespaces.map((one) => `project ${projectIn(one, prefix) ?? one}`),
     ...only.single.map((one) => (one.includes('/') ? one.slice(prefix.length) : one)),
@@ -112,11 +111,10 @@ function Limited({ kind, only, asked }: { kind: ClusterKind; only: Places; asked
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          forget()
-          location.hash = hrefOf(page, [], { ...(draft.trim() !== '' && { [further]: draft.trim() }) })
+          location.hash = hrefOf(page, [], { ...(typed.trim() !== '' && { [further]: typed.trim() }) })
         }}
       >
-        <TextField label={`Show another ${further}`} value={draft} onInput={(text) => change(() => text)} />
+        <TextField label={`Show another ${further}`} value={typed} onInput={setTyped} />
         <button type="submit">Show</button>
       </form>
     </section>

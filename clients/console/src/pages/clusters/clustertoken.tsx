@@ -7,7 +7,6 @@ import { TextField } from '../../components/forms/textfield.tsx'
 import { ErrorNotice } from '../../components/notice.tsx'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
-import { useDraft } from '../../session/usedraft.ts'
 import { exact } from '../../text/times.ts'
 import { LIFETIMES } from './ways.ts'
 
@@ -15,8 +14,8 @@ import { LIFETIMES } from './ways.ts'
 export function ClusterToken() {
   const { api } = useSession()
   const reveal = useReveal()
-  const { draft, change, forget } = useDraft('cluster-token', () => ({ cluster: '', ttl: HOUR_SECONDS }))
-  const { cluster, ttl } = draft
+  const [cluster, setCluster] = useState('')
+  const [ttl, setLifetime] = useState(HOUR_SECONDS)
   const [state, setState] = useState<{ wrong?: string; error?: unknown; isBusy?: boolean }>({})
   const make = async () => {
     const name = cluster.trim()
@@ -35,7 +34,6 @@ export function ClusterToken() {
           body: { spec: { ttl, scope: { clusters: [{ cluster: name }] } } },
         },
       )
-      forget()
       const end = exact(new Date(status.expirationTimestamp))
       reveal({
         title: `A token for ${name}`,
@@ -68,18 +66,8 @@ export function ClusterToken() {
           void make()
         }}
       >
-        <TextField
-          label="Connected cluster"
-          error={state.wrong}
-          value={cluster}
-          onInput={(one) => change((before) => ({ ...before, cluster: one }))}
-        />
-        <SelectField
-          label="Lifetime"
-          value={ttl}
-          options={LIFETIMES}
-          onChange={(seconds) => change((before) => ({ ...before, ttl: seconds }))}
-        />
+        <TextField label="Connected cluster" error={state.wrong} value={cluster} onInput={setCluster} />
+        <SelectField label="Lifetime" value={ttl} options={LIFETIMES} onChange={(seconds) => setLifetime(seconds)} />
         <button type="submit" disabled={state.isBusy}>
           Make a token
         </button>

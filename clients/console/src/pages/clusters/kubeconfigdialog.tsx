@@ -5,7 +5,6 @@ import { server } from '../../api/root.ts'
 import { Code } from '../../components/code.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Foreign } from '../../components/foreign.tsx'
-import { KeptNotice } from '../../components/forms/keptnotice.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { Notice } from '../../components/notice.tsx'
@@ -13,13 +12,11 @@ import { copyLater, saveFile } from '../../components/savefile.ts'
 import { Terminal } from '../../components/terminal.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
-import { useDraft } from '../../session/usedraft.ts'
 import { option } from '../../text/kubectl.ts'
 import { visible } from '../../text/visible.ts'
 import { Refusal } from './refusal.tsx'
 import {
   type Choice,
-  choiceName,
   curlFileCommand,
   fileNameOf,
   isSecret,
@@ -46,20 +43,16 @@ interface Made {
 export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose(): void }) {
   const { api, ends } = useSession()
   const isExchanged = ends !== undefined
-  const { uid, place, sentence } = cluster
+  const { place, sentence } = cluster
   const { name, namespace, project } = place
   const isVirtual = namespace !== undefined
   const usual = `/home/ME/.kube/${name}.${namespace}.curl`
-  const { draft: choice, ...kept } = useDraft<Choice>(choiceName(uid), () => ({
+  const [choice, setChoice] = useState<Choice>({
     // The value of an exchanged key is nowhere but here, so only the file itself can sign in. A connected cluster has only tokens.
     way: isExchanged || !isVirtual ? 'token' : 'curl',
     seconds: DAY_SECONDS,
     file: usual,
-  }))
-  const close = () => {
-    kept.forget()
-    onClose()
-  }
+  })
   const [state, setState] = useState<{ made?: Made; error?: unknown; wrong?: string; busy?: 'asking' | 'long' }>({})
   const running = useRef<AbortController>(undefined)
   useEffect(() => () => running.current?.abort(), [])
@@ -67,7 +60,7 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose
   const change = (part: Partial<Choice>) => {
     // Nothing is handed out for a choice that is no longer shown.
     running.current?.abort()
-    kept.change((before) => ({ ...before, ...part }))
+    setChoice((before) => ({ ...before, ...part }))
     setState({})
   }
   const ask = async (how: Made['how']) => {
@@ -100,11 +93,10 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose
   return (
     <Dialog
       title={`Kube config of ${visible(name)}`}
-      onClose={close}
+      onClose={onClose}
       isTyped={file !== usual && made === undefined}
       isWide
     >
-      <KeptNotice {...kept} />
       {isVirtual && (
         <fieldset class="ways">
           <legend>How it signs in</legend>
@@ -185,7 +177,7 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose
       )}
       {made && <Done made={made} place={place} />}
       <div class="actions">
-        <button type="button" onClick={close}>
+        <button type="button" onClick={onClose}>
           Close
         </button>
         <button type="button" aria-disabled={busy !== undefined} onClick={() => ask('copied')}>

@@ -63,9 +63,6 @@ export interface Choice {
   file: string
 }
 
-/** The name of the draft of a choice. */
-export const choiceName = (uid: string): string => `kube-config ${uid}`
-
 /** Reports whether the file contains a credential. */
 export const isSecret = (way: Way): boolean => way === 'token' || way === 'certificate'
 

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { DialogPart, part, usePreload } from '../../components/part.tsx'
-import { useDraftDialog } from '../../session/usedraft.ts'
 import { hrefOf } from '../../text/routes.ts'
 import type { ActionName } from './actions/actiondialog.tsx'
-import { type ActionProps, editName, scopeName } from './actions/actionprops.ts'
+import type { ActionProps } from './actions/actionprops.ts'
 
 const dialog = part(async () => (await import('./actions/actiondialog.tsx')).ActionDialog)
 const scopeDialog = part(async () => (await import('./actions/scopedialog.tsx')).ScopeDialog)
@@ -12,11 +11,7 @@ const scopeDialog = part(async () => (await import('./actions/scopedialog.tsx'))
 /** What can be done with the key as a whole. */
 export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onClose'> & { onRotate(): void }) {
   const { metadata, spec } = accessKey
-  const [isEdited] = useDraftDialog(editName(metadata.uid))
-  const [isScopeEdited] = useDraftDialog(scopeName(metadata.uid))
-  const [open, setOpen] = useState<{ action: ActionName | 'scope'; seen: AccessKey } | undefined>(
-    isEdited || isScopeEdited ? { action: isEdited ? 'edit' : 'scope', seen: accessKey } : undefined,
-  )
+  const [open, setOpen] = useState<{ action: ActionName | 'scope'; seen: AccessKey }>()
   usePreload(dialog)
   usePreload(scopeDialog)
   const choose = (action: ActionName | 'scope') => () => setOpen({ action, seen: accessKey })

@@ -42,7 +42,6 @@ export function SelectedBar({ selection, refresh }: { selection: Selection; refr
           title={open.title}
           about="The keys that you have selected."
           keys={open.keys}
-          draftName="revoke selected"
           onClose={(isDone) => {
             setOpen(undefined)
             if (isDone) clear()

@@ -1,8 +1,7 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField, type TextFieldProps } from '../../components/forms/textfield.tsx'
-import { useDraft } from '../../session/usedraft.ts'
 import { PLACES, type Place, type Problems, type Question } from './question.ts'
 
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', '*']
@@ -20,7 +19,12 @@ export interface QuestionFormProps {
 }
 
 export function QuestionForm({ question, query, keys, resources, problems, onAsk }: QuestionFormProps) {
-  const { draft: asked, change, forget } = useDraft(`may-it ${query}`, () => question)
+  const [asked, setAsked] = useState(question)
+  const [shown, setShown] = useState(query)
+  if (shown !== query) {
+    setShown(query)
+    setAsked(question)
+  }
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [problems])
   const text = (
@@ -32,7 +36,7 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
       label={label}
       error={problems[name]}
       value={asked[name]}
-      onInput={(value) => change((before) => ({ ...before, [name]: value }))}
+      onInput={(value) => setAsked((before) => ({ ...before, [name]: value }))}
       {...more}
     />
   )
@@ -45,7 +49,6 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        forget()
         // The field is shown for this API only, which alone checks addresses.
         onAsk(asked.place === '' ? asked : { ...asked, from: '' })
       }}
@@ -62,7 +65,7 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
         label="at"
         value={place}
         options={Object.entries(PLACES) as [Place, string][]}
-        onChange={(one) => change((before) => ({ ...before, place: one }))}
+        onChange={(place) => setAsked((before) => ({ ...before, place }))}
       />
       {place === 'cluster' && text('at', 'Connected cluster')}
       {(place === 'virtual-cluster' || place === 'space') &&

@@ -26,7 +26,7 @@ export function LikeKey({ name, NewKeyForm }: { name: string; NewKeyForm: Compon
   first.current ??= data
   if (!first.current) return <Fresh polled={polled}>{() => null}</Fresh>
   return (
-    <NewKeyForm draftName={`new-key ${first.current.metadata.uid}`} first={formLike(first.current, self)}>
+    <NewKeyForm first={formLike(first.current, self)}>
       <LikeNotice accessKey={first.current} />
     </NewKeyForm>
   )

@@ -3,7 +3,6 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { createApi } from '../../api/client.ts'
 import { apiRoot } from '../../api/root.ts'
 import { isUncertain } from '../../api/status.ts'
-import { KeptNotice } from '../../components/forms/keptnotice.tsx'
 import { useLeaveWarning } from '../../components/hooks/useleavewarning.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { InPlace, part } from '../../components/part.tsx'
@@ -11,7 +10,6 @@ import type { Problem } from '../../components/scope/problems.ts'
 import { useNotify } from '../../session/notices.ts'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
-import { useDraft } from '../../session/usedraft.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { type Attempt, checkKey, createKey, newAttempt } from './createkey.ts'
 import { Fields } from './fields.tsx'
@@ -25,7 +23,6 @@ const preview = part(async () => (await import('./preview.tsx')).Preview)
 type Outcome = { kind: 'accepted' } | { kind: 'refused'; error: unknown } | { kind: 'lost'; attempt: Attempt }
 
 export interface NewKeyFormProps {
-  draftName: string
   /** What the form has before the person types. */
   first: Form
   /** What precedes the fields. */
@@ -33,13 +30,13 @@ export interface NewKeyFormProps {
 }
 
 /** The form of a new key, and beside it what the key means. */
-export function NewKeyForm({ draftName, first, children }: NewKeyFormProps) {
+export function NewKeyForm({ first, children }: NewKeyFormProps) {
   const { api, self, cache } = useSession()
   const reveal = useReveal()
   const notify = useNotify()
   const ownSources = useOwnSources()
   const frame = useRef<HTMLFormElement>(null)
-  const { draft: form, isKept, change: setForm, forget, restart } = useDraft<Form>(draftName, () => first)
+  const [form, setForm] = useState(first)
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
   const [isSubmitted, setSubmitted] = useState(false)
   const [refused, setRefused] = useState<readonly Problem[]>([])
@@ -108,7 +105,6 @@ export function NewKeyForm({ draftName, first, children }: NewKeyFormProps) {
       }
       const { name, value } = attempt
       cache.delete('keys')
-      forget()
       reveal({
         title: `The value of ${name}`,
         name,
@@ -143,16 +139,6 @@ export function NewKeyForm({ draftName, first, children }: NewKeyFormProps) {
     >
       <div class="fields">
         {children}
-        <KeptNotice
-          isKept={isKept}
-          restart={() => {
-            restart()
-            setTouched(new Set())
-            setSubmitted(false)
-            setRefused([])
-            setOutcome(undefined)
-          }}
-        />
         <fieldset disabled={isLost || busy === 'create'} class="card stack">
           <Fields form={form} self={self} problem={problem} onChange={change} />
         </fieldset>

@@ -16,7 +16,7 @@ export function NewKeyPage({ route }: { route: Route }) {
       {isName(like) ? (
         <InPlace of={likeKey} what="The form" name={like} NewKeyForm={NewKeyForm} key={like} />
       ) : (
-        <NewKeyForm draftName="new-key" first={emptyForm} />
+        <NewKeyForm first={emptyForm} />
       )}
     </Page>
   )

@@ -4,12 +4,10 @@ import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
-import { KeptNotice } from '../../components/forms/keptnotice.tsx'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
-import { useDraft } from '../../session/usedraft.ts'
 import { claimsInWords } from '../../text/claims.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
@@ -32,7 +30,7 @@ export function NewTrustPage({ route }: { route: Route }) {
           const first = all.find(({ type }) => type === platform) ?? all[0]
           // Which fields there are depends on the providers. None may go while somebody types.
           if (providers.data === undefined && providers.error === undefined) return <p class="loading">Loading…</p>
-          return first && <Form platforms={all} first={first} providers={providers} />
+          return first && <Form platforms={all} first={first} providers={providers} key={first.type} />
         }}
       </Fresh>
     </Page>
@@ -49,7 +47,7 @@ function Form({ platforms, first, providers }: FormProps) {
   const { api, self } = useSession()
   const notify = useNotify()
   const form = useRef<HTMLFormElement>(null)
-  const { draft: given, change: setDraft, ...kept } = useDraft(`new-trust ${first.type}`, () => draftFor(first))
+  const [given, setDraft] = useState(() => draftFor(first))
   const [chosen, choose] = useState<string>()
   const [problems, setProblems] = useState<Problems>({})
   const [error, setError] = useState<unknown>()
@@ -87,7 +85,6 @@ function Form({ platforms, first, providers }: FormProps) {
       await api.send(`${paths.trusts}?fieldValidation=Strict`, { method: 'POST', body: trustObject(draft) })
       const name = draft.name.trim()
       notify({ tone: 'good', text: `The trust ${name} is created. Copy its job from here.` })
-      kept.forget()
       location.hash = hrefOf('trusts', ['credentials', name])
     } catch (failure) {
       setBusy(false)
@@ -117,14 +114,6 @@ function Form({ platforms, first, providers }: FormProps) {
           void create()
         }}
       >
-        <KeptNotice
-          isKept={kept.isKept}
-          restart={() => {
-            kept.restart()
-            choose(undefined)
-            setProblems({})
-          }}
-        />
         <PlatformField
           platforms={platforms}
           platform={platform}

@@ -8,9 +8,3 @@ export interface ActionProps {
   refresh(): Promise<void>
   onClose(): void
 }
-
-/** The name of the draft of an edit. */
-export const editName = (uid: string): string => `edit ${uid}`
-
-/** The name of the draft of a scope. */
-export const scopeName = (uid: string): string => `scope ${uid}`

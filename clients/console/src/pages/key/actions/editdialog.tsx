@@ -2,17 +2,15 @@ import { useEffect, useState } from 'preact/hooks'
 import { keyTexts } from '../../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
-import { KeptNotice } from '../../../components/forms/keptnotice.tsx'
 import { KeyTextField } from '../../../components/forms/keytextfield.tsx'
 import { LifetimeField } from '../../../components/forms/lifetimefield.tsx'
 import { SourcesField } from '../../../components/forms/sourcesfield.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { useNotify } from '../../../session/notices.ts'
 import { useSession } from '../../../session/session.ts'
-import { useDraft } from '../../../session/usedraft.ts'
 import { countProblem } from '../../../text/lifetimechoice.ts'
 import { exact } from '../../../text/times.ts'
-import { type ActionProps, editName } from './actionprops.ts'
+import type { ActionProps } from './actionprops.ts'
 import { type Edit, editOf, endWith, patchOf } from './edit.ts'
 import { patchKey } from './patchkey.ts'
 
@@ -21,31 +19,26 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
   const { api } = useSession()
   const notify = useNotify()
   const { name, uid } = accessKey.metadata
-  const { draft: edit, ...kept } = useDraft(editName(uid), () => editOf(accessKey))
+  const [edit, setEdit] = useState(() => editOf(accessKey))
   const [submits, setSubmits] = useState(0)
   const { after } = edit
   const patch = patchOf(uid, edit)
   const wrong = countProblem(after)?.text
   useEffect(() => document.querySelector<HTMLElement>('dialog [aria-invalid]')?.focus(), [submits])
   const set = (changes: Partial<Edit['after']>) =>
-    kept.change((before) => ({ ...before, after: { ...before.after, ...changes } }))
-  const close = () => {
-    kept.forget()
-    onClose()
-  }
+    setEdit((before) => ({ ...before, after: { ...before.after, ...changes } }))
   const save = async (wasLost: boolean) => {
     if (patch) await patchKey(api, name, patch, wasLost)
     return patch !== undefined
   }
   const change = useChange(save, async (isSaved) => {
-    close()
+    onClose()
     if (!isSaved) return
     notify({ tone: 'good', text: `${name} was changed.` })
     await refresh()
   })
   return (
-    <Dialog title={`Edit ${name}`} onClose={close} isTyped={patch !== undefined} isWide>
-      <KeptNotice {...kept} />
+    <Dialog title={`Edit ${name}`} onClose={onClose} isTyped={patch !== undefined} isWide>
       <ChangeForm
         change={change}
         word="Save"
@@ -54,7 +47,7 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
           setSubmits(submits + 1)
           if (wrong === undefined) void change.run()
         }}
-        onClose={close}
+        onClose={onClose}
       >
         {keyTexts.map((text) => (
           <KeyTextField

@@ -4,15 +4,13 @@ import { paths } from '../../../api/paths.ts'
 import { ApiError } from '../../../api/status.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
-import { KeptNotice } from '../../../components/forms/keptnotice.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { Notice } from '../../../components/notice.tsx'
 import { ScopePicker } from '../../../components/scope/scopepicker.tsx'
 import { scopeProblems } from '../../../components/scope/scoperows.ts'
 import { useNotify } from '../../../session/notices.ts'
 import { useSession } from '../../../session/session.ts'
-import { useDraft } from '../../../session/usedraft.ts'
-import { type ActionProps, scopeName } from './actionprops.ts'
+import type { ActionProps } from './actionprops.ts'
 import { Comparison } from './comparison.tsx'
 import { patchKey } from './patchkey.ts'
 import { editedScope, isOther, refusedRows, type ScopeEdit, scopeEditOf, scopePatch } from './scopeedit.ts'
@@ -22,8 +20,8 @@ export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
   const { api, self } = useSession()
   const notify = useNotify()
   const [seen, setSeen] = useState(accessKey)
-  const { name, uid } = seen.metadata
-  const { draft: edit, ...kept } = useDraft(scopeName(uid), () => scopeEditOf(accessKey))
+  const { name } = seen.metadata
+  const [edit, setEdit] = useState(() => scopeEditOf(accessKey))
   const [submits, setSubmits] = useState(0)
   const [isEmptyMeant, setEmptyMeant] = useState(false)
   /** The last patch that was sent, and whether the server would accept it. */
@@ -34,11 +32,7 @@ export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
   const isTried = isSent && sent?.isTried === true
   const isEmpty = edit.isScoped && edit.rows.length === 0
   const own = edit.isScoped ? scopeProblems(edit.rows) : []
-  const set = (changes: Partial<ScopeEdit>) => kept.change((before) => ({ ...before, ...changes }))
-  const close = () => {
-    kept.forget()
-    onClose()
-  }
+  const set = (changes: Partial<ScopeEdit>) => setEdit((before) => ({ ...before, ...changes }))
   const send = async (wasLost: boolean): Promise<boolean> => {
     if (!patch) return true
     setSent({ patch: JSON.stringify(patch), isTried })
@@ -48,7 +42,7 @@ export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
   }
   const change = useChange(send, async (isSaved) => {
     if (!isSaved) return setSent({ patch: JSON.stringify(patch), isTried: true })
-    close()
+    onClose()
     if (!patch) return
     notify({ tone: 'good', text: `What ${name} may do was changed.` })
     await refresh()
@@ -65,8 +59,7 @@ export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
     },
   )
   return (
-    <Dialog title={`What ${name} may do`} onClose={close} isTyped={patch !== undefined} isWide>
-      <KeptNotice {...kept} />
+    <Dialog title={`What ${name} may do`} onClose={onClose} isTyped={patch !== undefined} isWide>
       {name === self.accessKey && (
         <Notice tone="warn" title="You are signed in with this key">
           <p>The console can do only what the scope of this key allows.</p>
@@ -85,7 +78,7 @@ export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
           setSubmits(submits + 1)
           if (own.length === 0 && (!isEmpty || isEmptyMeant)) void change.run()
         }}
-        onClose={close}
+        onClose={onClose}
       >
         <fieldset>
           <legend class="hidden">Scope</legend>

@@ -1,11 +1,10 @@
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { AccessKey, KeyHistory } from '../../../../../core/src/objects.ts'
 import type { Listed } from '../../../api/lists.ts'
 import { errorWords } from '../../../api/status.ts'
 import { isUnknown, type Reading } from '../../../components/hooks/usereading.ts'
 import { DialogPart, part, usePreload } from '../../../components/part.tsx'
 import { useSession } from '../../../session/session.ts'
-import { useDraftDialog } from '../../../session/usedraft.ts'
 import type { Polled } from '../../../session/usepolled.ts'
 import { hrefOf } from '../../../text/routes.ts'
 import { namesakeWords, readWords } from './family.ts'
@@ -22,8 +21,7 @@ export interface MadeCardProps {
 /** What made the key, what it made, and the way to revoke all of that. */
 export function MadeCard({ accessKey, keys, history }: MadeCardProps) {
   const { name, uid } = accessKey.metadata
-  const draftName = `revoke ${uid}`
-  const [isOpen, setOpen] = useDraftDialog(draftName)
+  const [isOpen, setOpen] = useState(false)
   const made = useMemo(() => ({ madeWith: { uid } }), [uid])
   usePreload(dialog)
   const { data, error, refresh } = keys
@@ -69,7 +67,6 @@ export function MadeCard({ accessKey, keys, history }: MadeCardProps) {
           title={`Revoke all that ${name} made`}
           about={`The keys that it made, and what those made. ${name} itself stays as it is.`}
           keys={made}
-          draftName={draftName}
           onClose={() => {
             setOpen(false)
             void refresh()
