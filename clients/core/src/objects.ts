@@ -65,9 +65,6 @@ export type KeyHistory = Sending<
   { events: 'time' | 'type'; made: 'name' | 'uid'; madeWith: 'uid' }
 >
 
-/** A key that another one made. */
-export type MadeKey = Item<KeyHistory['made']>
-
 /** What happened to a key: docs/events.md has the types. */
 export type HistoryEvent = Item<KeyHistory['events']>
 

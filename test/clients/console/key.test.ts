@@ -5,15 +5,7 @@ import { ApiError, isUncertain, NetworkError } from '../../../clients/console/sr
 import { selectionOf } from '../../../clients/console/src/components/revocation/selection.ts'
 import { type Edit, editOf, endWith, patchOf } from '../../../clients/console/src/pages/key/actions/edit.ts'
 import { historyOf } from '../../../clients/console/src/pages/key/history.ts'
-import {
-  type Branch,
-  type Family,
-  familyRows,
-  moveIn,
-  namesakeWords,
-  readWords,
-} from '../../../clients/console/src/pages/key/makers/family.ts'
-import { visibleMaker } from '../../../clients/console/src/pages/key/makers/maker.ts'
+import { madeWords, namesakeWords } from '../../../clients/console/src/pages/key/made.ts'
 import {
   progressOf,
   rotationOf,
@@ -161,100 +153,24 @@ test('a request may have had an effect if there was no answer or the server fail
   expect(isUncertain(new NetworkError(new Error()))).toBe(true)
 })
 
-describe('the family of a key', () => {
-  const madeWith = (maker: string) => ({ status: { phase: 'Active', madeWith: { name: maker, uid: `uid-${maker}` } } })
-  const names = ['a', 'b', 'c', 'd', 'e']
-  const everything = new Set(names.map((name) => `uid-${name}`))
-  const family = (more: Partial<Family>): Family => ({
-    here: { name: 'a', uid: 'uid-a' },
-    keys: [keyOf('c', madeWith('b')), keyOf('b', madeWith('a')), keyOf('a'), keyOf('x'), keyOf('aa', madeWith('a'))],
-    canRead: false,
-    read: new Map(),
-    open: new Set(['uid-a']),
-    ...more,
-  })
-  const drawn = (of: Family) =>
-    familyRows(of, new Date(LATER)).map(({ name, level, isOpen }) => `${level} ${name} ${isOpen ?? '-'}`)
+describe('what a key made', () => {
+  const made = (name: string, uid: string) => keyOf(name, { status: { madeWith: { name: 'm', uid } } })
+  const answer = { keys: [made('a', 'uid-m')], more: false, isKnown: true }
 
-  test('is opened level by level, by name', () => {
-    expect(drawn(family({}))).toEqual(['1 a true', '2 aa -', '2 b false'])
-    expect(drawn(family({ maker: { name: 'm', uid: 'uid-m' }, open: everything }))).toEqual([
-      '1 m -',
-      '2 a true',
-      '3 aa -',
-      '3 b true',
-      '4 c -',
-    ])
-    expect(familyRows(family({}), new Date(LATER))[2]?.words).toBe('Active · made 60 minutes ago')
-    expect([visibleMaker('uid-x', family({}).keys), visibleMaker('uid-gone', [])]).toEqual(['x', undefined])
-  })
+  test('is said in numbers, as far as the server has answered', () =>
+    expect([
+      madeWords(answer),
+      madeWords({ ...answer, keys: [] }),
+      madeWords({ keys: [...answer.keys, made('b', 'uid-m')], more: true, isKnown: true }),
+      madeWords({ keys: [], more: false, isKnown: false }),
+    ]).toEqual(['Made 1 key', undefined, 'Made 2+ keys', 'List the keys that it made']))
 
-  test('tells the keys of one name apart', () => {
-    const keys = [
-      keyOf('m'),
-      keyOf('k', { status: { madeWith: { name: 'm', uid: 'gone' } } }),
-      keyOf('b', madeWith('m')),
-    ]
-    const here = { name: 'm', uid: 'uid-m' }
-    const [first] = familyRows(family({ keys, maker: { name: 'm', uid: 'gone' } }), new Date(LATER))
-    expect([first?.words, first?.isOther]).toEqual(['made this key · another key has its name now', true])
-    expect(namesakeWords(here, keys)).toMatch(/^1 key was made with an earlier key of this name\./)
-    expect(namesakeWords(here, keys.slice(2))).toBeUndefined()
-    const [maker] = familyRows(family({ keys, maker: here }), new Date(LATER))
-    expect([maker?.words, maker?.isOther]).toEqual(['made this key', undefined])
-  })
-
-  test('has what the server knows besides the list, and says what is missing', () => {
-    const read = new Map<string, Branch>([
-      [
-        'uid-a',
-        {
-          made: [
-            { name: 'b', uid: 'uid-b' },
-            { name: 'z', uid: 'uid-z', phase: 'Active' },
-          ],
-          truncated: true,
-        },
-      ],
-      ['uid-aa', { made: [] }],
-      ['uid-b', 'failed'],
-    ])
-    const rows = familyRows(family({ canRead: true, read }), new Date(LATER))
-    expect(rows.map(({ name, isOpen, words }) => [name, isOpen, words.split(' · ').at(-1)])).toEqual([
-      ['a', true, 'made more keys than the 3 below'],
-      ['aa', undefined, 'made no key that you see'],
-      ['b', false, 'what it made could not be read'],
-      ['z', false, 'Active'],
-    ])
-  })
-
-  test('ends, whatever the keys say of their makers', () => {
-    const name = fc.constantFrom(...names)
-    fc.assert(
-      fc.property(fc.uniqueArray(name), fc.array(name, { minLength: 5, maxLength: 5 }), (all, makers) => {
-        const keys = all.map((one, at) => keyOf(one, madeWith(makers[at] ?? 'a')))
-        const rows = familyRows(family({ keys, open: everything }), new Date(LATER))
-        expect(rows.length).toBeLessThanOrEqual(keys.length + 1)
-      }),
+  test('is told from what an earlier key of its name made', () => {
+    expect(namesakeWords('uid-m', [...answer.keys, made('b', 'gone')])).toMatch(
+      /^1 key was made with an earlier key of this name\./,
     )
-  })
-
-  test('follows the arrow keys', () => {
-    const rows = familyRows(family({ open: new Set(['uid-a', 'uid-b']) }), new Date(LATER))
-    const moves = ['ArrowDown', 'ArrowUp', 'ArrowRight', 'ArrowLeft', 'Home', 'End', 'x'].map((key) =>
-      [0, 1, 2, 3].map((at) => moveIn(rows, at, key)),
-    )
-    const [to, toggle] = [(index: number) => ({ to: index }), { toggle: true }]
-    expect(moves).toEqual([
-      [to(1), to(2), to(3), undefined],
-      [undefined, to(0), to(1), to(2)],
-      [to(1), undefined, to(3), undefined],
-      [toggle, to(0), toggle, to(2)],
-      [to(0), to(0), to(0), to(0)],
-      [to(3), to(3), to(3), to(3)],
-      [undefined, undefined, undefined, undefined],
-    ])
-    expect(moveIn(familyRows(family({}), new Date(LATER)), 2, 'ArrowRight')).toEqual(toggle)
+    // The status of what the key of the session made names no maker.
+    expect(namesakeWords('uid-m', [...answer.keys, keyOf('own')])).toBeUndefined()
   })
 })
 
@@ -369,12 +285,4 @@ test('the history has what was, the latest first', () => {
   })
   expect(historyOf(key, new Date('2026-12-01T00:00:00Z')).map(({ words }) => words)).toEqual(['Used last', 'Created'])
   expect(historyOf(key, new Date('2027-12-01T00:00:00Z'))[0]?.words).toBe('Expired')
-})
-
-test('what a key made is never said of keys that were not read', () => {
-  expect([readWords(0, false), readWords(2, false)]).toEqual(['You see no key that was made with this one.', undefined])
-  expect(readWords(0, true)).toMatch(
-    /^None of the first 2500 keys that you may see was made with this one\. There are more/,
-  )
-  expect(readWords(3, true)).toMatch(/^These are among the first 2500 keys that you may see\. There are more/)
 })

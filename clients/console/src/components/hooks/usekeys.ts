@@ -9,16 +9,16 @@ import { type Polled, usePolled } from '../../session/usepolled.ts'
 /** The name of the keys in the cache of the session. */
 export const KEYS = 'keys'
 
-/** Reads the keys every so many milliseconds, by default the less often the more there are. */
-export function useKeys(fixed?: number): Polled<Listed<AccessKey>> {
-  const [every, setEvery] = useState(fixed ?? pollEvery(0))
+/** Reads the keys again and again, the less often the more there are. */
+export function useKeys(): Polled<Listed<AccessKey>> {
+  const [every, setEvery] = useState(pollEvery(0))
   const keys = usePolled<Listed<AccessKey>>(
     KEYS,
     ({ api }, signal, onPart) => listAll(api, paths.keys, signal, onPart),
     every,
   )
   // Another pace begins the reading anew, so it waits until the reading is over.
-  const next = fixed ?? (keys.data?.isPart ? every : pollEvery(keys.data?.items.length ?? 0))
+  const next = keys.data?.isPart ? every : pollEvery(keys.data?.items.length ?? 0)
   if (next !== every) setEvery(next)
   return keys
 }

@@ -7,10 +7,9 @@ import { Time } from '../../components/time.tsx'
 import { hrefOf } from '../../text/routes.ts'
 import { scopeEntries } from '../../text/scopeentries.ts'
 import { historyOf } from './history.ts'
-import { visibleMaker } from './makers/maker.ts'
 
-/** Everything that the object says of the key. `keys` are those that the person may see. */
-export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonly AccessKey[] }) {
+/** Everything that the object says of the key. */
+export function Facts({ accessKey }: { accessKey: AccessKey }) {
   const { metadata, spec, status = {} } = accessKey
   const { labels = {}, annotations = {} } = metadata
   return (
@@ -67,8 +66,8 @@ export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonl
           {spec.sourceCIDRs?.length ? <Texts texts={spec.sourceCIDRs} /> : 'everywhere'}
         </Fact>
         {status.madeWith && (
-          <Fact term="Made with">
-            <Maker maker={status.madeWith} keys={keys} />
+          <Fact term="Made by">
+            <Maker {...status.madeWith} />
           </Fact>
         )}
         <Pairs term="Labels" pairs={labels} />
@@ -172,12 +171,12 @@ function Expiry({ accessKey: { spec, status } }: { accessKey: AccessKey }) {
   )
 }
 
-function Maker({ maker: { name, uid }, keys }: { maker: { name?: string; uid: string }; keys: readonly AccessKey[] }) {
-  const seen = visibleMaker(uid, keys)
-  if (seen === undefined) return <Foreign text={name ?? uid} />
+/** Links to the list of all keys that the maker made. Another key may have its name by now. */
+function Maker({ name, uid }: { name?: string; uid: string }) {
+  if (name === undefined) return <Foreign text={uid} />
   return (
-    <a href={hrefOf('keys', [seen])}>
-      <Foreign text={seen} />
+    <a href={hrefOf('keys', [], { filter: `maker:${name}` })}>
+      <Foreign text={name} />
     </a>
   )
 }

@@ -1,13 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { AccessKey, KeyHistory } from '../../../../core/src/objects.ts'
 import type { KeyUsage } from '../../../../core/src/usage.ts'
-import type { Listed } from '../../api/lists.ts'
 import { paths } from '../../api/paths.ts'
 import { Code } from '../../components/code.tsx'
 import { isUnknown, type Reading, useReading } from '../../components/hooks/usereading.ts'
-import type { Polled } from '../../session/usepolled.ts'
 import { type Json, toYaml } from '../../text/yaml.ts'
-import { MadeCard } from './makers/madecard.tsx'
+import { MadeCard } from './madecard.tsx'
 import { HistoryCard } from './timeline/historycard.tsx'
 import { AdviceCard } from './usage/advicecard.tsx'
 import { FormerScopeCard } from './usage/formerscope.tsx'
@@ -16,14 +14,13 @@ import { ValuesCard } from './valuescard.tsx'
 
 export interface FurtherCardsProps {
   accessKey: AccessKey
-  keys: Polled<Listed<AccessKey>>
   history: Reading<KeyHistory>
   /** Reads the key again. */
   refresh(): Promise<void>
 }
 
-/** Two columns: what the key did and what happened to it, and its values, its family and the object itself. */
-export function FurtherCards({ accessKey, keys, history, refresh: readKey }: FurtherCardsProps) {
+/** Two columns: what the key did and what happened to it, and its values, what it made and the object itself. */
+export function FurtherCards({ accessKey, history, refresh: readKey }: FurtherCardsProps) {
   const usage = useReading<KeyUsage>(paths.usage(accessKey.metadata.name))
   useAfterChange(accessKey, history.refresh)
   const refresh = async () => {
@@ -41,7 +38,7 @@ export function FurtherCards({ accessKey, keys, history, refresh: readKey }: Fur
       </div>
       <div>
         <ValuesCard accessKey={accessKey} />
-        <MadeCard accessKey={accessKey} keys={keys} history={history} />
+        <MadeCard accessKey={accessKey} />
         <details class="card">
           <summary>YAML</summary>
           <Code title="The object, without managedFields" text={yamlOf(accessKey)} />

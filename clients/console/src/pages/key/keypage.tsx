@@ -7,7 +7,6 @@ import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
-import { useKeys } from '../../components/hooks/usekeys.ts'
 import { type Reading, useReading } from '../../components/hooks/usereading.ts'
 import { KeyState } from '../../components/keystate.tsx'
 import { Notice } from '../../components/notice.tsx'
@@ -29,8 +28,6 @@ import { useOpened } from './rotation/userotation.ts'
 const EVERY_MS = 15_000
 /** While a rotation waits for the first use of its new value. */
 const WAITING_MS = 3000
-/** The list tells only what the key made. */
-const LIST_MS = 60_000
 
 /** The page of one access key. */
 export function KeyPage({ route }: { route: Route }) {
@@ -163,7 +160,6 @@ interface DetailsProps {
 
 /** Shows the key in the order of wanting: its state and what needs doing, what it did and what happened to it, and the rest. */
 function Details({ accessKey, isOwn, isGone, rotating, polled: { refresh } }: DetailsProps) {
-  const keys = useKeys(LIST_MS)
   const history = useReading<KeyHistory>(paths.history(accessKey.metadata.name))
   const isUnderWay = rotationOf(valuesOf(accessKey)).step !== 'make' || accessKey.status?.leak !== undefined
   return (
@@ -174,15 +170,8 @@ function Details({ accessKey, isOwn, isGone, rotating, polled: { refresh } }: De
         {!isGone && (isUnderWay || rotating !== undefined) && (
           <RotationCard accessKey={accessKey} refresh={refresh} asked={rotating ?? 0} />
         )}
-        <Facts accessKey={accessKey} keys={keys.data?.items ?? []} />
-        <InPlace
-          of={further}
-          what="The rest of this page"
-          accessKey={accessKey}
-          keys={keys}
-          history={history}
-          refresh={refresh}
-        />
+        <Facts accessKey={accessKey} />
+        <InPlace of={further} what="The rest of this page" accessKey={accessKey} history={history} refresh={refresh} />
       </div>
     </>
   )
