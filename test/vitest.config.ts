@@ -26,7 +26,7 @@ const pure = [
   .concat(
     'test/*.test.ts',
     'test/clients/keyfields.test.ts',
-    'test/clients/core/{renameover,scopechange,shellwords,texts}.test.ts',
+    'test/clients/core/{privatefiles,scopechange,shellwords,texts}.test.ts',
   )
 
 /** Tests that restore what they change in their process, so they run in processes that keep the modules of other files. */

@@ -1,7 +1,8 @@
 /** Creates and locks the folder in which the local server stores its data, before anything else starts. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeFolder } from '../../clients/core/src/files/privatefiles.ts'
 import { takeLock } from '../exclusive.ts'
 import { fileProblem, isDamaged } from './host/fileproblem.ts'
 import { StartupError } from './host/startuperror.ts'
@@ -24,7 +25,7 @@ export async function openDataDir({ dataDir, memory }: Pick<Settings, 'dataDir' 
     })
     return { path, stateFile: () => ({}), release: () => rm(path, { recursive: true, force: true }) }
   }
-  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+  await makeFolder(dataDir).catch((error: unknown) => {
     throw fileProblem(error, { path: dataDir, what: 'folder' }) ?? error
   })
   const unlock = lock(dataDir)

@@ -3,14 +3,14 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-UY4TODAE.js";
+} from "./shared-JLIUCLP5.js";
 import {
   Failure,
   messageOf,
   printable,
   readSession,
   warningOnce
-} from "./shared-HSVBWCV2.js";
+} from "./shared-CXEJSPCK.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

@@ -10,7 +10,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-UY4TODAE.js";
+} from "./shared-JLIUCLP5.js";
 import {
   Failure,
   describe,
@@ -21,6 +21,7 @@ import {
   kubeConfigFile,
   makeFile,
   makeFolder,
+  makeTemporaryFolder,
   messageOf,
   runnerLog,
   virtualClusterIn,
@@ -28,10 +29,10 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-HSVBWCV2.js";
+} from "./shared-CXEJSPCK.js";
 
 // src/step.ts
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 // ../../lib/kubeconfig/deployment.ts
 var BASE_PATH = "/kubernetes/management";
@@ -222,16 +223,12 @@ async function takeStep(env, runner) {
   const inputs = readInputs(env);
   const files = commandFiles(env);
   if (!env.RUNNER_TEMP) throw new Failure("RUNNER_TEMP is not set: this program runs as a step of GitHub Actions");
-  const folder = makeFolder(env.RUNNER_TEMP);
-  saveOwn(files, "folder", folder);
+  const folder = await makeTemporaryFolder(env.RUNNER_TEMP, "keyplane-");
+  saveMade(files, "folder", folder);
   const log = warningOnce(folder.path, runner);
-  const kubeConfig = makeFile(inputs.path === void 0 ? kubeConfigFile(folder.path) : resolve(inputs.path));
-  if (inputs.path !== void 0) saveOwn(files, "kubeconfig", kubeConfig);
-  const asked = sessionOf(inputs);
-  writeSession(folder.path, asked);
-  const make = isTokenEnough(inputs) ? configWithoutKey : configWithKey;
-  const { text, expires, key } = await make(folder.path, inputs, asked, { env, log });
-  kubeConfig.write(text);
+  const kubeConfig = await makeNew(inputs.path === void 0 ? kubeConfigFile(folder.path) : resolve(inputs.path));
+  if (inputs.path !== void 0) saveMade(files, "kubeconfig", kubeConfig);
+  const { expires, key } = await fill(kubeConfig.file, folder.path, inputs, { env, log });
   files.setVariable("KUBECONFIG", kubeConfig.path);
   files.setOutput("kubeconfig", kubeConfig.path);
   if (key !== void 0) files.setOutput("key-file", keyFile(folder.path));
@@ -240,9 +237,31 @@ async function takeStep(env, runner) {
   const end = inputs.renew ? "is renewed while the job runs" : `is valid ${until(expires)}`;
   log.info(`The kube config of ${describe(inputs.target)} ${end}.`);
 }
-function saveOwn(files, name, { path, identity }) {
+function saveMade(files, name, { path, identity }) {
   files.saveState(name, path);
   files.saveState(`${name}-identity`, identity);
+}
+async function makeNew(path) {
+  try {
+    await makeFolder(dirname(path));
+    return await makeFile(path);
+  } catch (error) {
+    if (error.syscall === "open" && error.code === "EEXIST")
+      throw new Failure(`${path} exists. This step overwrites no file: give another path, or remove the file first`);
+    throw new Failure(`${path} cannot be written: ${messageOf(error)}`);
+  }
+}
+async function fill(file, folder, inputs, surroundings) {
+  try {
+    const asked = sessionOf(inputs);
+    await writeSession(folder, asked);
+    const make = isTokenEnough(inputs) ? configWithoutKey : configWithKey;
+    const made = await make(folder, inputs, asked, surroundings);
+    await file.writeFile(made.text);
+    return made;
+  } finally {
+    await file.close();
+  }
 }
 function sessionOf({ url, audience, certificateAuthority, source, target, ttl }) {
   const exchanged = "credential" in source ? source : {};
@@ -269,16 +288,16 @@ async function configWithoutKey(folder, { renew }, session, surroundings) {
 async function configWithKey(folder, inputs, asked, surroundings) {
   const held = await getKey(folder, inputs, asked, surroundings);
   const session = await withPrefix(asked, held.key, surroundings.log);
-  writeSession(folder, session);
+  await writeSession(folder, session);
   return { ...await makeKubeConfig(folder, inputs, session, held, surroundings), key: held.key };
 }
 async function getKey(folder, { source }, session, surroundings) {
   if ("key" in source) {
-    writeHeld(folder, source);
+    await writeHeld(folder, source);
     return source;
   }
   const held = await newKey(folder, session, surroundings);
-  writeHeld(folder, held);
+  await writeHeld(folder, held);
   surroundings.log.info(`The access key of ${source.credential} is valid ${until(held.keyLife.until)}.`);
   return held;
 }

@@ -1,5 +1,5 @@
 import {
-  fileNames,
+  isFileOfSession,
   messageOf,
   readExchanged,
   readSession,
@@ -8,19 +8,23 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-HSVBWCV2.js";
+} from "./shared-CXEJSPCK.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {
-  const folder = savedOwn(env, "folder");
-  const kubeConfig = savedOwn(env, "kubeconfig");
+  const folder = savedMade(env, "folder");
+  const kubeConfig = savedMade(env, "kubeconfig");
   const granted = folder && readGranted(folder.path, log);
   for (const credential of granted?.credentials ?? []) log.mask(credential);
-  const left = [kubeConfig && removeFile(kubeConfig), folder && removeFolder(folder, fileNames)];
-  for (const why of left) if (why !== void 0) log.warning(why);
+  const removals = [
+    kubeConfig && reasonToStay(removeFile(kubeConfig), `${kubeConfig.path} is not the file that this step has written`),
+    folder && reasonToStay(removeFolder(folder, isFileOfSession), `${folder.path} is not the folder that this step has made`)
+  ];
+  for (const why of await Promise.all(removals)) if (why !== void 0) log.warning(why);
   await Promise.all((granted?.credentials ?? []).map((credential) => tryToRevoke(granted?.api, credential, log)));
 }
-function savedOwn(env, name) {
+var reasonToStay = (removal, other) => removal.then((isGone) => isGone ? void 0 : `${other}, so it stays`, messageOf);
+function savedMade(env, name) {
   const [path, identity] = [env[`STATE_${name}`], env[`STATE_${name}-identity`]];
   return path && identity ? { path, identity } : void 0;
 }

@@ -1,24 +1,32 @@
 /** Cleans up after the job: removes what the step has written, and revokes what its exchanges have granted. It never fails the job. */
+import { type Made, removeFile, removeFolder } from '../../core/src/files/privatefiles.ts'
 import { withAttempts } from './api/attempts.ts'
 import { type Api, revoke } from './api/exchange.ts'
 import { messageOf } from './runner/failure.ts'
 import type { Log } from './runner/log.ts'
-import { type Own, removeFile, removeFolder } from './session/ownfiles.ts'
-import { fileNames, readExchanged, readSession } from './session/session.ts'
+import { isFileOfSession, readExchanged, readSession } from './session/session.ts'
 
 /** Runs the post step. */
 export async function cleanUp(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
-  const folder = savedOwn(env, 'folder')
-  const kubeConfig = savedOwn(env, 'kubeconfig')
+  const folder = savedMade(env, 'folder')
+  const kubeConfig = savedMade(env, 'kubeconfig')
   const granted = folder && readGranted(folder.path, log)
   for (const credential of granted?.credentials ?? []) log.mask(credential)
   // First of all: whatever follows may take time, and the runner may stop.
-  const left = [kubeConfig && removeFile(kubeConfig), folder && removeFolder(folder, fileNames)]
-  for (const why of left) if (why !== undefined) log.warning(why)
+  const removals = [
+    kubeConfig && reasonToStay(removeFile(kubeConfig), `${kubeConfig.path} is not the file that this step has written`),
+    folder &&
+      reasonToStay(removeFolder(folder, isFileOfSession), `${folder.path} is not the folder that this step has made`),
+  ]
+  for (const why of await Promise.all(removals)) if (why !== undefined) log.warning(why)
   await Promise.all((granted?.credentials ?? []).map((credential) => tryToRevoke(granted?.api, credential, log)))
 }
 
-function savedOwn(env: NodeJS.ProcessEnv, name: string): Own | undefined {
+/** Returns why something was not removed: because of an error, or because it is somebody else's. */
+const reasonToStay = (removal: Promise<boolean>, other: string): Promise<string | undefined> =>
+  removal.then((isGone) => (isGone ? undefined : `${other}, so it stays`), messageOf)
+
+function savedMade(env: NodeJS.ProcessEnv, name: string): Made | undefined {
   const [path, identity] = [env[`STATE_${name}`], env[`STATE_${name}-identity`]]
   return path && identity ? { path, identity } : undefined
 }

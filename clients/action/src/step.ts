@@ -1,6 +1,8 @@
 /** Gets an access key or a token of one cluster, and writes a kube config for the steps that follow. */
-import { join, resolve } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { deploymentName, entryNameOf } from '../../../lib/kubeconfig/deployment.ts'
+import { type Made, makeFile, makeFolder, makeTemporaryFolder } from '../../core/src/files/privatefiles.ts'
 import type { Plugin } from '../../core/src/plugin.ts'
 import { withAttempts } from './api/attempts.ts'
 import { describe } from './api/target.ts'
@@ -17,7 +19,6 @@ import { kubeConfigText, withPlugin } from './kubeconfig.ts'
 import { type CommandFiles, commandFiles } from './runner/commandfiles.ts'
 import { Failure, messageOf } from './runner/failure.ts'
 import type { Log } from './runner/log.ts'
-import { makeFile, makeFolder, type Own } from './session/ownfiles.ts'
 import { currentToken, newKey, newKubeConfig, newToken, type Surroundings, secondsWithin } from './session/renewal.ts'
 import {
   type HeldKey,
@@ -49,18 +50,13 @@ async function takeStep(env: NodeJS.ProcessEnv, runner: Log): Promise<void> {
   const inputs = readInputs(env)
   const files = commandFiles(env)
   if (!env.RUNNER_TEMP) throw new Failure('RUNNER_TEMP is not set: this program runs as a step of GitHub Actions')
-  const folder = makeFolder(env.RUNNER_TEMP)
-  saveOwn(files, 'folder', folder)
+  const folder = await makeTemporaryFolder(env.RUNNER_TEMP, 'keyplane-')
+  saveMade(files, 'folder', folder)
   const log = warningOnce(folder.path, runner)
-  const kubeConfig = makeFile(inputs.path === undefined ? kubeConfigFile(folder.path) : resolve(inputs.path))
+  const kubeConfig = await makeNew(inputs.path === undefined ? kubeConfigFile(folder.path) : resolve(inputs.path))
   // The post step knows the files of the folder by their names.
-  if (inputs.path !== undefined) saveOwn(files, 'kubeconfig', kubeConfig)
-
-  const asked = sessionOf(inputs)
-  writeSession(folder.path, asked)
-  const make = isTokenEnough(inputs) ? configWithoutKey : configWithKey
-  const { text, expires, key } = await make(folder.path, inputs, asked, { env, log })
-  kubeConfig.write(text)
+  if (inputs.path !== undefined) saveMade(files, 'kubeconfig', kubeConfig)
+  const { expires, key } = await fill(kubeConfig.file, folder.path, inputs, { env, log })
 
   files.setVariable('KUBECONFIG', kubeConfig.path)
   files.setOutput('kubeconfig', kubeConfig.path)
@@ -71,9 +67,35 @@ async function takeStep(env: NodeJS.ProcessEnv, runner: Log): Promise<void> {
   log.info(`The kube config of ${describe(inputs.target)} ${end}.`)
 }
 
-function saveOwn(files: CommandFiles, name: string, { path, identity }: Own): void {
+function saveMade(files: CommandFiles, name: string, { path, identity }: Made): void {
   files.saveState(name, path)
   files.saveState(`${name}-identity`, identity)
+}
+
+/** Makes a file. Throws a Failure when there is anything at the path. */
+async function makeNew(path: string): Promise<Made & { file: FileHandle }> {
+  try {
+    await makeFolder(dirname(path))
+    return await makeFile(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === 'open' && (error as NodeJS.ErrnoException).code === 'EEXIST')
+      throw new Failure(`${path} exists. This step overwrites no file: give another path, or remove the file first`)
+    throw new Failure(`${path} cannot be written: ${messageOf(error)}`)
+  }
+}
+
+/** Writes the kube config to the file that was made, whatever has taken its place. */
+async function fill(file: FileHandle, folder: string, inputs: Inputs, surroundings: Surroundings): Promise<Got> {
+  try {
+    const asked = sessionOf(inputs)
+    await writeSession(folder, asked)
+    const make = isTokenEnough(inputs) ? configWithoutKey : configWithKey
+    const made = await make(folder, inputs, asked, surroundings)
+    await file.writeFile(made.text)
+    return made
+  } finally {
+    await file.close()
+  }
 }
 
 function sessionOf({ url, audience, certificateAuthority, source, target, ttl }: Inputs): Session {
@@ -92,8 +114,8 @@ function sessionOf({ url, audience, certificateAuthority, source, target, ttl }:
 const isTokenEnough = ({ source, target, ttl, outputKey }: Inputs): boolean =>
   'credential' in source && target.type !== 'management' && ttl === undefined && !outputKey
 
-/** What the step has made. The key is absent if the step has none. */
-interface Made extends KubeConfig {
+/** What the step has got. The key is absent if the step has none. */
+interface Got extends KubeConfig {
   key?: string
 }
 
@@ -103,7 +125,7 @@ async function configWithoutKey(
   { renew }: Inputs,
   session: Session,
   surroundings: Surroundings,
-): Promise<Made> {
+): Promise<Got> {
   const { target, url } = session
   if (target.type === 'cluster' && target.address !== undefined) {
     const { token, expires } = await newToken(folder, session, surroundings)
@@ -115,15 +137,10 @@ async function configWithoutKey(
 }
 
 /** Returns a kube config for which the API is asked with an access key. */
-async function configWithKey(
-  folder: string,
-  inputs: Inputs,
-  asked: Session,
-  surroundings: Surroundings,
-): Promise<Made> {
+async function configWithKey(folder: string, inputs: Inputs, asked: Session, surroundings: Surroundings): Promise<Got> {
   const held = await getKey(folder, inputs, asked, surroundings)
   const session = await withPrefix(asked, held.key, surroundings.log)
-  writeSession(folder, session)
+  await writeSession(folder, session)
   return { ...(await makeKubeConfig(folder, inputs, session, held, surroundings)), key: held.key }
 }
 
@@ -134,11 +151,11 @@ async function getKey(
   surroundings: Surroundings,
 ): Promise<HeldKey> {
   if ('key' in source) {
-    writeHeld(folder, source)
+    await writeHeld(folder, source)
     return source
   }
   const held = await newKey(folder, session, surroundings)
-  writeHeld(folder, held)
+  await writeHeld(folder, held)
   surroundings.log.info(`The access key of ${source.credential} is valid ${until(held.keyLife.until)}.`)
   return held
 }

@@ -2,7 +2,7 @@
  * Says in one sentence why the server cannot use a file or a folder of its data, and what helps. Only damage and the data of another
  * release are reasons to remove data.
  */
-import { closeSync, existsSync, mkdirSync, openSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { StartupError } from './startuperror.ts'
 
@@ -34,11 +34,10 @@ const NOTADB = 26
 /** The bytes that the server must be able to write. SQLite needs as many for a new database. */
 const LEAST_ROOM = 64 * 1024
 
-/** The members of errors of the file system (`code`, `syscall`, `path`) and of SQLite (`errcode`, `errstr`). */
+/** The members of errors of the file system (`code`, `syscall`) and of SQLite (`errcode`, `errstr`). */
 interface Failure {
   code?: string
   syscall?: string
-  path?: string
   errcode?: number
   errstr?: string
   cause?: unknown
@@ -79,22 +78,9 @@ function codeOf(error: unknown, place: Pick<Place, 'path' | 'what'>): string | u
     if (one.errcode !== undefined) return isDamaged(one) ? DAMAGED : codeOfSqlite(one.errcode, place)
     if (one.code === 'EMFILE' || one.code === 'ENFILE') return one.code
     const isOfFiles = one.syscall !== undefined && !/^(spawn|listen|connect|bind)/.test(one.syscall)
-    if (one.code === 'ENOENT' && one.syscall === 'mkdir' && one.path !== undefined) return codeOfFolder(one.path)
     if (one.code !== undefined && isOfFiles) return one.code
   }
   return undefined
-}
-
-/** Returns why a folder cannot be made. Node.js says ENOENT of a read-only file system if it makes those above as well. */
-function codeOfFolder(path: string): string {
-  if (!existsSync(dirname(path))) return codeOfFolder(dirname(path))
-  try {
-    mkdirSync(path)
-    rmdirSync(path)
-    return 'ENOENT'
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? ''
-  }
 }
 
 /** Returns what a code means, beginning with "because", and what helps. */

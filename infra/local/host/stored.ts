@@ -3,9 +3,9 @@
  * on disk: write a new file, fsync, rename, fsync of the folder.
  */
 import { createHash } from 'node:crypto'
-import { open, readFile, rm } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { renameOver } from '../../../clients/core/src/files/renameover.ts'
+import { replaceFile } from '../../../clients/core/src/files/privatefiles.ts'
 import { damaged, fileProblem } from './fileproblem.ts'
 
 export interface StateFile<State> {
@@ -62,23 +62,8 @@ async function readState<State>(path: string): Promise<State | undefined> {
 }
 
 /** Replaces `path` atomically. The new content survives a crash once the promise resolves; before that, the old content does. */
-export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
-  // A fixed name, so that crashes leave at most one file; no other process writes here.
-  const beside = `${path}.new`
-  try {
-    const file = await open(beside, 'w', mode)
-    try {
-      await file.chmod(mode)
-      await file.writeFile(content)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await renameOver(beside, path)
-  } catch (error) {
-    await rm(beside, { force: true })
-    throw error
-  }
+export async function writeDurably(path: string, content: string | Uint8Array, mode?: number): Promise<void> {
+  await replaceFile(path, content, mode)
   await syncFolder(dirname(path))
 }
 

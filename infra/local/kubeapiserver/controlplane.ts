@@ -3,9 +3,9 @@
  * of kube-controller-manager. Flags: Kubernetes 1.34.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { makeFolder } from '../../../clients/core/src/files/privatefiles.ts'
 import { issueLoopback, type KeyPair, makeAuthority, validFor } from '../host/certificates.ts'
 import { freePort } from '../host/freeport.ts'
 import { type GuardedProcess, startGuardedProcess } from '../host/guardedprocess.ts'
@@ -56,7 +56,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const url = `https://127.0.0.1:${port}`
   const [etcd, peer] = [await freePort(), await freePort()]
   const adminToken = randomBytes(32).toString('base64url')
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolder(folder)
   await writeFiles(options, url, adminToken)
   const processes = [
     run('etcd', etcdFlags(folder, etcd, peer)),

@@ -2,9 +2,9 @@
  * Runs a real kube-apiserver, from the folder KUBEBUILDER_ASSETS, as the demo virtual cluster. It accepts the same credentials
  * as the built-in demo, and keyplane's tokens through the same files as any other cluster (docs/clusters.md).
  */
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asSentence } from '../../../clients/core/src/answers.ts'
+import { makeFolder } from '../../../clients/core/src/files/privatefiles.ts'
 import { clusterFiles, clusterFlags } from '../../clusterfiles.ts'
 import { reservePort } from '../host/freeport.ts'
 import { StartupError } from '../host/startuperror.ts'
@@ -54,7 +54,7 @@ export async function prepareKubeApiserver({ assets, folder, ...options }: KubeA
 /** Writes the files that docs/clusters.md requires. */
 async function writeTrust(folder: string, { issuer, authority, accessKey, identity }: TrustedIssuer): Promise<void> {
   const files = clusterFiles({ issuer, api: issuer, identity, directory: folder, certificateAuthority: authority })
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolder(folder)
   await writeDurably(join(folder, 'keyplane-access-key'), accessKey)
   for (const { name, content } of files) await writeDurably(join(folder, name), JSON.stringify(content))
 }

@@ -1,18 +1,18 @@
 /** Runs the Action against the local server with its demo virtual cluster and its issuer of ID tokens. */
 
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { runPlugin } from '../../../clients/action/src/plugin.ts'
 import { trusts } from '../../support/federation.ts'
 import { createKubectl, describeKubectl, type Kubectl } from '../../support/kubectl.ts'
 import { listening } from '../../support/listening.ts'
+import { leaveLock } from '../../support/locks.ts'
 import { cluster, clusters, keys } from '../../support/objects.ts'
 import { type StartedServer, startedServer } from '../../support/startedserver.ts'
 import { parseYaml } from '../../support/yaml.ts'
@@ -725,7 +725,7 @@ describe('a step with renew', () => {
   test('continues after a plugin was killed while it held the lock', async () => {
     const { one, folder } = await done(trusted({ renew: 'true' }))
     await age(folder, (held) => Object.assign(held, { tokenLife: GONE() }))
-    await writeFile(join(folder, 'lock'), JSON.stringify({ pid: spawnSync('true').pid, host: hostname() }))
+    await leaveLock(join(folder, 'lock'))
     expect(await plugin(folder)).toEqual(works)
     expect(existsSync(join(folder, 'lock'))).toBe(false)
     await one.post()

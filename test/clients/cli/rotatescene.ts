@@ -1,9 +1,8 @@
 /** Plays runs of `keyplane rotate` that end between two of their steps, with a store of the value. */
-import { spawnSync } from 'node:child_process'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { leaveLock } from '../../support/locks.ts'
 import { keys, management } from '../../support/objects.ts'
 import type { Ran } from '../../support/programs.ts'
 import type { TestServer } from '../../support/server.ts'
@@ -145,10 +144,7 @@ export async function createScene(
 
 /** Gives the locks in a folder to a process that is dead. */
 async function abandonLocks(folder: string): Promise<void> {
-  const { pid } = spawnSync('true')
-  for (const name of await readdir(folder)) {
-    if (name.endsWith('.lock')) await writeFile(join(folder, name), JSON.stringify({ pid, host: hostname() }))
-  }
+  for (const name of await readdir(folder)) if (name.endsWith('.lock')) await leaveLock(join(folder, name))
 }
 
 async function exists(file: string): Promise<void> {

@@ -1,10 +1,9 @@
 /** Logging in and out, and `whoami`, against the whole API. */
-import { spawnSync } from 'node:child_process'
 import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Federation, startFederation } from '../../support/federation.ts'
+import { leaveLock } from '../../support/locks.ts'
 import { useServer } from '../../support/sharedserver.ts'
 import { type CommandLine, createCommandLine, says } from './commandline.ts'
 
@@ -234,9 +233,7 @@ describe('login', () => {
   })
 
   test('replaces the lock of a process that died', async () => {
-    await mkdir(join(cli.home, '.config/keyplane'), { recursive: true })
-    const { pid } = spawnSync('true')
-    await writeFile(`${configFile()}.lock`, JSON.stringify({ pid, host: hostname(), nonce: 'x' }))
+    await leaveLock(`${configFile()}.lock`)
     expect(await logIn()).toMatchObject({ code: 0 })
   })
 

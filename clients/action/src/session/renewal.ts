@@ -1,6 +1,6 @@
 /** Keeps an access key and a token valid for as long as the job runs. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LockError, withLock } from '../../../core/src/lock.ts'
+import { LockError, withLock } from '../../../core/src/files/lock.ts'
 import { FEW, withAttempts } from '../api/attempts.ts'
 import { exchange, exchangeForKubeConfig, type Given, type Granted } from '../api/exchange.ts'
 import { getIdToken } from '../api/idtoken.ts'
@@ -89,12 +89,16 @@ export async function newKubeConfig(
   const { target } = session
   const forConfig = (given: Given, log: Log) => exchangeForKubeConfig(session, { ...given, target }, log)
   const granted = await exchangeAnew(folder, session, surroundings, forConfig)
-  keepToken(folder, from, granted)
+  await keepToken(folder, from, granted)
   return granted
 }
 
-function keepToken(folder: string, from: number, { credential: token, expires }: Granted): Required<Token> {
-  writeHeld(folder, { token, tokenLife: { from, until: expires } })
+async function keepToken(
+  folder: string,
+  from: number,
+  { credential: token, expires }: Granted,
+): Promise<Required<Token>> {
+  await writeHeld(folder, { token, tokenLife: { from, until: expires } })
   return { token, expires }
 }
 
@@ -117,7 +121,7 @@ export async function currentToken(folder: string, session: Session, surrounding
       const asked = () => requestToken(session, key, { target, seconds: seconds() }, log)
       const made = await withAttempts(asked, log.info, most)
       const tokenLife = made.expires === undefined ? undefined : { from: Date.now(), until: made.expires }
-      writeHeld(folder, { key, ...(keyLife && { keyLife }), token: made.token, ...(tokenLife && { tokenLife }) })
+      await writeHeld(folder, { key, ...(keyLife && { keyLife }), token: made.token, ...(tokenLife && { tokenLife }) })
       return made
     })
   })
@@ -155,7 +159,7 @@ async function renewedKey(
     const most = isUsable({ life: keyLife }) ? FEW : undefined
     // The last token stays until there is another.
     const renewed = { ...held, ...(await newKey(folder, session, surroundings, most)) }
-    writeHeld(folder, renewed)
+    await writeHeld(folder, renewed)
     return renewed
   })
 }

@@ -1,11 +1,11 @@
 /** Keeps what the post step and the credential plugin need, in a folder that only this user may read. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { intendedName, replaceFile } from '../../../core/src/files/privatefiles.ts'
 import type { Api, Granted } from '../api/exchange.ts'
 import type { Target } from '../api/target.ts'
 import { messageOf } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
-import { replaceFile } from './ownfiles.ts'
 
 export interface Session extends Api {
   audience: string
@@ -51,15 +51,16 @@ const files = {
   warned: 'warned',
 }
 
-/** The names of all files that this program writes to the folder. */
-export const fileNames: readonly string[] = Object.values(files).flatMap((name) => [name, `${name}.new`])
+/** Reports whether this program writes a file with this name to the folder. */
+export const isFileOfSession = (name: string): boolean => Object.values(files).includes(intendedName(name))
 
 export const keyFile = (folder: string): string => join(folder, files.key)
 export const kubeConfigFile = (folder: string): string => join(folder, files.kubeConfig)
 export const lockFile = (folder: string): string => join(folder, files.lock)
 
-export const writeSession = (folder: string, session: Session): void =>
-  replaceFile(join(folder, files.session), JSON.stringify(session))
+export async function writeSession(folder: string, session: Session): Promise<void> {
+  await replaceFile(join(folder, files.session), JSON.stringify(session))
+}
 
 export const readSession = (folder: string): Session =>
   JSON.parse(readFileSync(join(folder, files.session), 'utf8')) as Session
@@ -90,9 +91,9 @@ export const warningOnce = (folder: string, log: Log): Log => ({
   },
 })
 
-export function writeHeld(folder: string, held: Held): void {
-  if ('key' in held) replaceFile(keyFile(folder), held.key)
-  replaceFile(join(folder, files.held), JSON.stringify(held))
+export async function writeHeld(folder: string, held: Held): Promise<void> {
+  if ('key' in held) await replaceFile(keyFile(folder), held.key)
+  await replaceFile(join(folder, files.held), JSON.stringify(held))
 }
 
 export function readHeld(folder: string): Held {

@@ -2,6 +2,7 @@
 import { access, constants, lstat, readlink } from 'node:fs/promises'
 import { dirname, join, parse, resolve, sep } from 'node:path'
 import { asSentence } from '../../../core/src/answers.ts'
+import type { Made } from '../../../core/src/files/privatefiles.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import { reasonOf } from '../io/filefailure.ts'
 import { writePrivately } from './privatefile.ts'
@@ -12,8 +13,8 @@ const TO_STANDARD_OUTPUT = 'Leave the option out to write to standard output.'
  * Replaces the file by rename, so that readers see the old text or the new one. Of a symbolic link it replaces the target. Throws a
  * UsageError for a device, a pipe, a folder or a link of somebody else.
  */
-export async function replaceFile(file: string, text: string): Promise<void> {
-  await writePrivately(await regularFile(file), text)
+export async function replaceFile(file: string, text: string): Promise<Made> {
+  return writePrivately(await regularFile(file), text)
 }
 
 /**

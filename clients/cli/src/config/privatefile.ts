@@ -1,10 +1,9 @@
 /** Reads and writes files that only their owner may read. */
-import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { asSentence } from '../../../core/src/answers.ts'
-import { renameOver } from '../../../core/src/files/renameover.ts'
+import { type Made, makeFolder, replaceFile } from '../../../core/src/files/privatefiles.ts'
 import { CliError } from '../io/errors.ts'
 import { isMounted, reasonOf } from '../io/filefailure.ts'
 
@@ -18,21 +17,12 @@ export async function readIfThere(file: string, wayOut?: string): Promise<string
   }
 }
 
-/** Replaces a file by rename, so that readers see the old text or the new one. The file is 0600, folders made for it are 0700. */
-export async function writePrivately(file: string, text: string): Promise<void> {
-  const temporary = `${file}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`
+/** Replaces a file that only its owner may read, and makes its folder. Throws a CliError if it cannot be written. */
+export async function writePrivately(file: string, text: string): Promise<Made> {
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    const handle = await open(temporary, 'wx', 0o600)
-    try {
-      await handle.writeFile(text)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await renameOver(temporary, file)
+    await makeFolder(dirname(file))
+    return await replaceFile(file, text)
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {})
     throw unwritable(file, error)
   }
 }
@@ -43,7 +33,7 @@ export async function writePrivately(file: string, text: string): Promise<void> 
  */
 export async function demandWritable(file: string, wayOut: string): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    await makeFolder(dirname(file))
     await access(dirname(file), constants.W_OK | constants.X_OK)
   } catch (error) {
     throw unwritable(file, error, wayOut)

@@ -1,25 +1,20 @@
 /**
- * Opens the folder of cached credentials, and reads and writes the files in it. Trusts only what belongs to this user and is closed to
- * all others, and follows no symbolic links. All calls are synchronous: a plugin of kubectl has nothing else to do meanwhile.
+ * Opens the folder of cached credentials, and reads and removes the files in it. Trusts only what belongs to this user and is closed to
+ * all others, and follows no symbolic links.
  */
-import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
   constants,
-  existsSync,
-  fchmodSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
-  renameSync,
+  rmSync,
   type Stats,
-  unlinkSync,
-  writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { makeFolder } from '../../../core/src/files/privatefiles.ts'
 
 /** Files of credentials are far smaller, even with a certificate and its key. */
 const MAX_BYTES = 256 * 1024
@@ -27,25 +22,12 @@ const MAX_BYTES = 256 * 1024
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
 
 /** Creates the folder if it is missing. Throws an error in words if it cannot be trusted, or the error of the file system. */
-export function openFolder(folder: string): void {
-  makeFolder(folder)
+export async function openFolder(folder: string): Promise<void> {
+  await makeFolder(folder)
   const stats = lstatSync(folder)
   if (!stats.isDirectory()) throw new Error(`${folder} is not a folder, or is a symbolic link`)
   if (!isOwn(stats)) throw new Error(`${folder} belongs to another user`)
   if (isOpen(stats)) chmodSync(folder, 0o700)
-}
-
-/** Does what the option `recursive` of Node.js does, which never returns for a folder of /proc that cannot be made. */
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, 0o700)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return
-    if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error
-    makeFolder(dirname(folder))
-    makeFolder(folder)
-  }
 }
 
 /** Returns the text of a file. Returns undefined if there is none, or if it cannot be trusted. */
@@ -64,42 +46,11 @@ export function readTrusted(folder: string, name: string): string | undefined {
   }
 }
 
-/** Creates a file that only this user may read. Throws the error of the file system, EEXIST if there is one already. */
-export function createPrivate(folder: string, name: string, text: string): void {
-  const path = join(folder, name)
-  const file = openSync(path, 'wx', 0o600)
+/** Removes a file, or a lock with `recursive`. Does nothing if that fails. */
+export function remove(folder: string, name: string, recursive = false): void {
   try {
-    // The umask may have removed more.
-    if (process.platform !== 'win32') fchmodSync(file, 0o600)
-    writeFileSync(file, text)
-  } catch (error) {
-    remove(folder, name)
-    throw error
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** Replaces a file by rename, so that readers see the old text or the new one. Throws the error of the file system. */
-export function replacePrivate(folder: string, name: string, text: string): void {
-  const temporary = `${name}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`
-  createPrivate(folder, temporary, text)
-  try {
-    renameSync(join(folder, temporary), join(folder, name))
-  } catch (error) {
-    remove(folder, temporary)
-    throw error
-  }
-}
-
-/** Removes a file. Reports whether it is gone. */
-export function remove(folder: string, name: string): boolean {
-  try {
-    unlinkSync(join(folder, name))
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT'
-  }
+    rmSync(join(folder, name), { recursive })
+  } catch {}
 }
 
 /** Windows has no owner and mode to compare: a profile is closed to other users by its access list. */

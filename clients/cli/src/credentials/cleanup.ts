@@ -1,6 +1,7 @@
 /** Removes cached credentials that nobody needs any more, and what processes left that were killed. */
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { intendedName } from '../../../core/src/files/privatefiles.ts'
 import { readTrusted, remove } from './cachefolder.ts'
 import type { Credential } from './credential.ts'
 import { type Owner, ownerMark, parseEntry } from './entry.ts'
@@ -10,7 +11,7 @@ const KEPT_MILLISECONDS = 3_600_000
 /** How many files are looked at in each run. */
 const MOST_FILES = 64
 
-const FILE = /^([0-9a-f]{64})\.(json|failed|[\w.]*lock[\w.]*|[\w.]+\.tmp)$/
+const FILE = /^([0-9a-f]{64})\.(json|lock)$/
 
 /** Removes what is over since an hour. Looks at some files only, by chance, so that a full folder delays nobody. */
 export function cleanUp(folder: string, now: Date): void {
@@ -20,7 +21,7 @@ export function cleanUp(folder: string, now: Date): void {
     const over = now.getTime() - KEPT_MILLISECONDS
     const entry = file.entry ? parseEntry(readTrusted(folder, file.name), file.entry)?.entry : undefined
     const end = entry === undefined ? changedAt(folder, file.name) : entry.received + entry.seconds * 1000
-    if (end < over) remove(folder, file.name)
+    if (end < over) remove(folder, file.name, file.entry === undefined)
   }
 }
 
@@ -44,9 +45,10 @@ function filesIn(folder: string): { name: string; entry?: string }[] {
     return []
   }
   return names.flatMap((name) => {
-    const [, hash = '', extension] = FILE.exec(name) ?? []
+    const intended = intendedName(name)
+    const [, hash = '', extension] = FILE.exec(intended) ?? []
     if (extension === undefined) return []
-    return [extension === 'json' ? { name, entry: hash } : { name }]
+    return [extension === 'json' && name === intended ? { name, entry: hash } : { name }]
   })
 }
 

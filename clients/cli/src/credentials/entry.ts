@@ -3,7 +3,9 @@
  * key that has changed finds none of the credentials that its old value was given.
  */
 import { createHash } from 'node:crypto'
-import { readTrusted, remove, replacePrivate } from './cachefolder.ts'
+import { join } from 'node:path'
+import { replaceFile } from '../../../core/src/files/privatefiles.ts'
+import { readTrusted, remove } from './cachefolder.ts'
 import { type Credential, credentialIn } from './credential.ts'
 import type { Lifetime } from './lifetime.ts'
 
@@ -18,6 +20,14 @@ export interface Owner {
 
 export interface Entry extends Lifetime {
   credential: Credential
+  /** The last failure of a server that should have renewed the credential, since it arrived. */
+  failure?: Failure
+}
+
+export interface Failure {
+  /** Unix milliseconds. */
+  at: number
+  message: string
 }
 
 /** Counts forms of the files. Files of other forms are ignored. */
@@ -41,20 +51,11 @@ export function readEntry(folder: string, name: string): Entry | undefined {
 }
 
 /** Replaces the entry. Throws the error of the file system. */
-export function writeEntry(
-  folder: string,
-  name: string,
-  owner: string,
-  { received, seconds, credential }: Entry,
-): void {
-  replacePrivate(
-    folder,
-    fileOf(name),
-    `${JSON.stringify({ form: FORM, name, owner, received, seconds, credential })}\n`,
-  )
+export async function writeEntry(folder: string, name: string, owner: string, entry: Entry): Promise<void> {
+  await replaceFile(join(folder, fileOf(name)), `${JSON.stringify({ form: FORM, name, owner, ...entry })}\n`)
 }
 
-export const removeEntry = (folder: string, name: string): boolean => remove(folder, fileOf(name))
+export const removeEntry = (folder: string, name: string): void => remove(folder, fileOf(name))
 
 /** Returns the entry in the text of a file, with its owner. Its name is in the text, so that a file moved to another name is no entry. */
 export function parseEntry(text: string | undefined, name: string): { entry: Entry; owner: string } | undefined {
@@ -63,7 +64,13 @@ export function parseEntry(text: string | undefined, name: string): { entry: Ent
   const { owner, received, seconds } = value
   const credential = credentialIn(value.credential)
   if (credential === undefined || !isCount(received) || !isCount(seconds)) return undefined
-  return { entry: { received, seconds, credential }, owner }
+  const failure = failureIn(value.failure)
+  return { entry: { received, seconds, credential, ...(failure && { failure }) }, owner }
+}
+
+function failureIn(value: unknown): Failure | undefined {
+  const { at, message } = Object(value) as Partial<Record<keyof Failure, unknown>>
+  return isCount(at) && typeof message === 'string' ? { at, message } : undefined
 }
 
 function parsed(text: string | undefined): Record<string, unknown> | undefined {

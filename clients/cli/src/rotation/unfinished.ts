@@ -42,7 +42,8 @@ export async function readUnfinished(io: Io, file: string): Promise<Unfinished |
   return undefined
 }
 
-export const writeUnfinished = (file: string, unfinished: Unfinished): Promise<void> =>
-  writePrivately(file, `${JSON.stringify(unfinished)}\n`)
+export async function writeUnfinished(file: string, unfinished: Unfinished): Promise<void> {
+  await writePrivately(file, `${JSON.stringify(unfinished)}\n`)
+}
 
 export const forget = (file: string): Promise<void> => rm(file, { force: true })

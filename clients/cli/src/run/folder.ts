@@ -1,8 +1,8 @@
 /** Keeps the key of a command in a private folder, which is deleted with it. */
-import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
+import { type Made, makeTemporaryFolder } from '../../../core/src/files/privatefiles.ts'
 import type { Session } from '../api/session.ts'
 import { writePrivately } from '../config/privatefile.ts'
 import type { Io } from '../io/io.ts'
@@ -12,14 +12,11 @@ import { withEntry } from '../kubeconfig/merge.ts'
 const PREFIX = 'keyplane-run-'
 
 /** Makes a folder that only this user can read: where it is gone after the login, if there is such a place. */
-export async function makeFolder({ env: { XDG_RUNTIME_DIR: place = '' } }: Pick<Io, 'env'>): Promise<string> {
+export async function makeFolder({ env: { XDG_RUNTIME_DIR: place = '' } }: Pick<Io, 'env'>): Promise<Made> {
   // Of another user, or of a login that is over, it cannot be written.
-  const made = isAbsolute(place) ? await mkdtemp(join(place, PREFIX)).catch(() => undefined) : undefined
-  return made ?? mkdtemp(join(tmpdir(), PREFIX))
+  const made = isAbsolute(place) ? await makeTemporaryFolder(place, PREFIX).catch(() => undefined) : undefined
+  return made ?? makeTemporaryFolder(tmpdir(), PREFIX)
 }
-
-export const removeFolder = (folder: string): Promise<void> =>
-  rm(folder, { recursive: true, force: true, maxRetries: 3 })
 
 /** Writes the files of the session, and returns the variables that name them and nothing else. */
 export async function fillFolder(

@@ -1,5 +1,5 @@
 /** Runs a command with the key that was made for it. Whatever happens, the key ends and its files are deleted. */
-import { rm } from 'node:fs/promises'
+import { type Made, removeFile, removeFolder } from '../../../core/src/files/privatefiles.ts'
 import type { Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
 import type { Target } from '../api/target.ts'
@@ -13,7 +13,7 @@ import { note } from '../output/messages.ts'
 import { sessionWith } from '../rotation/run.ts'
 import { runCommand } from './child.ts'
 import { environmentFile, narrowEnvironment } from './environment.ts'
-import { fillFolder, makeFolder, removeFolder } from './folder.ts'
+import { fillFolder, makeFolder } from './folder.ts'
 import { endRunKey, type RunKey } from './key.ts'
 import { reportText } from './report.ts'
 import { type Watched, watchKey } from './watch.ts'
@@ -62,15 +62,16 @@ interface Given {
 /** Runs the command, ends the key with it, and returns its exit code. */
 export async function runWithKey(io: Io, narrow: Narrow, { command, keep, environment }: Given): Promise<number> {
   const { session, target, prefix, key, life } = narrow
-  let folder: string | undefined
+  let folder: Made | undefined
+  let variablesFile: Made | undefined
   let report: string | undefined
   const over = new AbortController()
   try {
     folder = await makeFolder(io)
     const own = { ...sessionWith(io, session, key.value), projectNamespacePrefix: prefix }
     const entry = target.kind === 'management' ? undefined : await tokenEntry(io, own, target, life)
-    const variables = await fillFolder(folder, own, entry)
-    if (environment !== undefined) await replaceFile(environment, environmentFile(variables))
+    const variables = await fillFolder(folder.path, own, entry)
+    if (environment !== undefined) variablesFile = await replaceFile(environment, environmentFile(variables))
     const env = narrowEnvironment(io.env, { own: variables, keep, secrets: [await session.key()] })
     const watched = watchKey(io, session, key.name, over.signal)
     return await runCommand(io, command, env, async () => {
@@ -80,10 +81,7 @@ export async function runWithKey(io: Io, narrow: Narrow, { command, keep, enviro
   } finally {
     over.abort()
     if (report === undefined) await endRunKey(session, key).catch(() => {})
-    await Promise.all([
-      folder === undefined ? undefined : removeFolder(folder),
-      environment === undefined ? undefined : rm(environment, { force: true }),
-    ])
+    await Promise.all([folder && removeFolder(folder, () => true), variablesFile && removeFile(variablesFile)])
     // After everything else, because the terminal may be gone.
     if (report !== undefined) note(io, report)
   }

@@ -20,6 +20,8 @@ import { forget } from '../../../../clients/cli/src/credentials/cleanup.ts'
 import type { Credential } from '../../../../clients/cli/src/credentials/credential.ts'
 import { cachedCredential } from '../../../../clients/cli/src/credentials/flight.ts'
 import { CliError } from '../../../../clients/cli/src/io/errors.ts'
+import { besideOf } from '../../../../clients/core/src/files/privatefiles.ts'
+import { leaveLock } from '../../../support/locks.ts'
 import { createFlights, type Flights } from './flights.ts'
 import { testIo } from './testio.ts'
 import cases from './vectors/cache.cases.json' with { type: 'json' }
@@ -91,7 +93,6 @@ describe('a cached credential', () => {
       expect([await use({ at, error: unavailable }), notes, requests]).toEqual(['token-1', note, 2])
     }
     expect([await use({ at: 741 }), notes]).toEqual(['token-3', ''])
-    expect((await readdir(folder)).filter((name) => name.endsWith('.failed'))).toEqual([])
   })
 
   test('is not used after its life although the server is not available', async () => {
@@ -265,17 +266,13 @@ test('what expired an hour ago, and what killed processes left, is removed, but 
   await use({ key: 'old', life: 60 })
   await use({ key: 'newer' })
   const hash = '0'.repeat(64)
-  const left = [
-    `${hash}.failed`,
-    `${hash}.3.lock`,
-    `${hash}.lock`,
-    `${hash}.lock.guard0`,
-    `${hash}.json.17.0123456789ab.tmp`,
-    `${hash}.json`,
-  ]
+  const left = [`${hash}.lock`, besideOf(`${hash}.lock`), besideOf(`${hash}.json`), `${hash}.json`]
   const others = ['notes.txt', `${hash}.txt`]
   const recent = `${'1'.repeat(64)}.lock`
-  for (const name of [...left, ...others, recent]) await writeFile(join(folder, name), '', { mode: 0o600 })
+  for (const name of [...left, ...others, recent]) {
+    if (name.includes('lock')) await leaveLock(join(folder, name))
+    else await writeFile(join(folder, name), '', { mode: 0o600 })
+  }
   for (const name of [...left, ...others]) await utimes(join(folder, name), 0, 0)
   await utimes(join(folder, recent), start / 1000, start / 1000 + 3000)
   await use({ key: 'newest', at: 3700 })

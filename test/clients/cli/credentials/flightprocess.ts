@@ -52,7 +52,7 @@ async function issue(signal: AbortSignal) {
   return { credential: { token, expirationTimestamp }, seconds: 900 }
 }
 
-const counted = /^(mkdir|lstat|chmod|open|fchmod|fstat|stat|readFile|writeFile|close|rename|unlink|readdir|rm)(Sync)?$/
+const counted = /^(mkdir|lstat|chmod|open|fstat|stat|readFile|writeFile|close|rename|unlink|readdir|rm|rmdir)(Sync)?$/
 for (const functions of [fs, fs.promises] as unknown as Record<string, (...args: unknown[]) => unknown>[]) {
   for (const [name, original] of Object.entries(functions)) {
     if (!counted.test(name) || (functions === (fs as unknown) && !name.endsWith('Sync'))) continue

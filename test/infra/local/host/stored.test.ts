@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openStored, syncFolder, writeDurably } from '../../../../infra/local/host/stored.ts'
+import { openStored, syncFolder } from '../../../../infra/local/host/stored.ts'
 
 const newPath = async () => join(await mkdtemp(join(tmpdir(), 'keyplane-test-')), 'state.json')
 
@@ -66,17 +66,6 @@ test('an unreadable file is an error', async () => {
   await expect(openStored(folder, {})).rejects.toThrow(
     `The data file ${folder} cannot be used, because it is a folder: `,
   )
-})
-
-test('writeDurably replaces content and mode, also over the remains of a crash', async () => {
-  const path = await newPath()
-  await writeFile(`${path}.new`, 'a longer rest of a crashed writer', { mode: 0o666 })
-  await writeDurably(path, 'zero')
-  expect([await readFile(path, 'utf8'), (await stat(path)).mode & 0o777]).toEqual(['zero', 0o600])
-  await writeDurably(path, 'one', 0o644)
-  await writeDurably(path, 'two')
-  expect(await readFile(path, 'utf8')).toBe('two')
-  expect((await stat(path)).mode & 0o777).toBe(0o600)
 })
 
 test('a folder is synced, but not on Windows, which refuses that', async () => {

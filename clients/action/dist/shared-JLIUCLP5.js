@@ -1,11 +1,13 @@
 import {
   FEW,
   Failure,
+  besideOf,
   describe,
   exchange,
   exchangeForKubeConfig,
   isBearer,
   lockFile,
+  makeFolder,
   objectOf,
   passing,
   readHeld,
@@ -16,7 +18,7 @@ import {
   warningsIn,
   withAttempts,
   writeHeld
-} from "./shared-HSVBWCV2.js";
+} from "./shared-CXEJSPCK.js";
 
 // ../core/src/projects.ts
 var prefixOf = ({ projectNamespacePrefix = "p-" }) => projectNamespacePrefix;
@@ -145,54 +147,34 @@ function pluginUser({ command, args, env = {}, installHint }) {
 // src/session/renewal.ts
 import { setTimeout as sleep } from "node:timers/promises";
 
-// ../core/src/lock.ts
+// ../core/src/files/lock.ts
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { mkdir, open, readFile, rm, stat } from "node:fs/promises";
+import { lstat, readdir, rename, rm, rmdir, unlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { dirname } from "node:path";
-var STALE_GUARD_MILLISECONDS = 3e4;
+import { join } from "node:path";
 var LockError = class extends Error {
   name = "LockError";
   isHeld;
-  constructor(message, { isHeld, cause }) {
+  constructor(message, { isHeld: isHeld2, cause }) {
     super(message, { cause });
-    this.isHeld = isHeld;
+    this.isHeld = isHeld2;
   }
 };
-async function withLock(file, { elapsed, waitMilliseconds = 5e3, ...options }, work) {
-  await mkdir(dirname(file), { recursive: true, mode: 448 }).catch((error) => {
-    throw refused(file, error);
-  });
+async function withLock(lock, { elapsed, pause, waitMilliseconds = 5e3, staleMilliseconds = 3e4 }, work) {
+  const name = holderName(process.pid, startOf(process.pid));
   const deadline = elapsed() + waitMilliseconds;
-  for (; ; ) {
-    const taken = await takeLock(file, options);
-    if ("release" in taken) return await work().finally(taken.release);
-    if (elapsed() > deadline) throw new LockError(`Another process uses ${file}.`, { isHeld: true });
-    await options.pause(20 + Math.random() * 40);
+  while (await isHeld(lock, staleMilliseconds) || !await take(lock, name)) {
+    if (elapsed() > deadline) throw new LockError(`Another process uses ${lock}.`, { isHeld: true });
+    await pause(20 + Math.random() * 40);
+  }
+  try {
+    return await work();
+  } finally {
+    await release(lock, name);
   }
 }
-async function takeLock(file, { pause, staleMilliseconds = 3e4, unwrittenMilliseconds = staleMilliseconds }) {
-  const id = newText();
-  for (; ; ) {
-    if (await take(file, id)) {
-      const release = async () => {
-        while (!await removeLock(file, id)) await pause(20);
-      };
-      return { id, release };
-    }
-    const holder = await holderOf(file);
-    const most = holder?.text === "" ? unwrittenMilliseconds : staleMilliseconds;
-    const isFree = holder && isAbandoned(holder, most) && await removeLock(file, holder.text);
-    if (!isFree) return { heldBy: holder?.text ?? "" };
-  }
-}
-var newText = () => JSON.stringify({
-  pid: process.pid,
-  host: hostname(),
-  started: startOf(process.pid),
-  nonce: randomBytes(8).toString("hex")
-});
+var holderName = (pid, started = "", host = hostname()) => [pid, started, encodeURIComponent(host), randomBytes(8).toString("hex")].join(",");
 function startOf(pid) {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\)\s+/s, "").split(" ")[19];
@@ -200,72 +182,59 @@ function startOf(pid) {
     return void 0;
   }
 }
-async function removeLock(file, text) {
-  if ((await holderOf(file))?.text !== text) return true;
-  const guard = await takeGuard(file);
-  if (guard === void 0) return false;
+var QUICKER = ["EEXIST", "ENOTEMPTY", "ENOTDIR", "EPERM", "EACCES", "ENOENT"];
+async function take(lock, name) {
+  const beside = besideOf(lock);
   try {
-    if ((await holderOf(file))?.text === text) await rm(file, { force: true });
-    return true;
-  } finally {
-    for (const one of guard) await rm(one, { force: true });
-  }
-}
-async function takeGuard(file) {
-  const dead = [];
-  for (; ; ) {
-    const guard = `${file}.guard${dead.length}`;
-    if (await take(guard, newText())) {
-      for (const one of dead) {
-        if ((await holderOf(one.file))?.text === one.text) continue;
-        await rm(guard, { force: true });
-        return void 0;
-      }
-      return [...dead.map((one) => one.file), guard];
-    }
-    const holder = await holderOf(guard);
-    if (holder === void 0 || !isAbandoned(holder, STALE_GUARD_MILLISECONDS)) return void 0;
-    dead.push({ file: guard, text: holder.text });
-  }
-}
-async function take(file, text) {
-  try {
-    const handle = await open(file, "wx", 384);
-    try {
-      await handle.writeFile(text);
-    } catch (error) {
-      await rm(file, { force: true });
-      throw error;
-    } finally {
-      await handle.close();
-    }
+    await makeFolder(beside);
+    await writeFile(join(beside, name), "", { flag: "wx", mode: 384 });
+    await rename(beside, lock);
     return true;
   } catch (error) {
-    const { code } = error;
-    if (code === "EEXIST" || code === "EPERM" && process.platform === "win32") return false;
-    throw refused(file, error);
+    await rm(beside, { recursive: true, force: true }).catch(() => {
+    });
+    const { code = "", syscall, message } = error;
+    if (syscall === "rename" && QUICKER.includes(code)) return false;
+    throw new LockError(`Cannot lock ${lock}: ${message}`, { isHeld: false, cause: error });
   }
 }
-var refused = (file, error) => new LockError(`Cannot lock ${file}: ${error.message}`, { isHeld: false, cause: error });
-async function holderOf(file) {
-  try {
-    const [text, { mtimeMs }] = [await readFile(file, "utf8"), await stat(file)];
-    return { text, age: Date.now() - mtimeMs };
-  } catch {
-    return void 0;
-  }
+async function release(lock, name) {
+  await unlink(join(lock, name)).catch(() => {
+  });
+  await removeEmpty(lock);
 }
-function isAbandoned({ text, age }, staleMilliseconds) {
-  if (Math.abs(age) > staleMilliseconds) return true;
+var removeEmpty = (lock) => rmdir(lock).catch(() => {
+});
+async function isHeld(lock, staleMilliseconds) {
+  const found = await lstat(lock).catch(() => void 0);
+  if (found === void 0) return false;
   try {
-    const { pid, host, started } = JSON.parse(text);
-    if (typeof pid !== "number" || host !== hostname()) return false;
-    const now = startOf(pid);
-    if (started !== void 0 && now !== void 0) return started !== now;
-    process.kill(pid, 0);
+    if (!found.isDirectory()) {
+      if (!await isOld(lock, staleMilliseconds)) return true;
+      await unlink(lock);
+      return false;
+    }
+    for (const name of await readdir(lock)) {
+      if (isAlive(name) && !await isOld(join(lock, name), staleMilliseconds)) return true;
+      await unlink(join(lock, name));
+    }
+    await removeEmpty(lock);
     return false;
   } catch (error) {
-    return error.code === "ESRCH";
+    return error.code !== "ENOENT";
+  }
+}
+var isOld = async (path, milliseconds) => Math.abs(Date.now() - (await lstat(path)).mtimeMs) > milliseconds;
+function isAlive(name) {
+  const [pid, started, host] = name.split(",");
+  if (host !== encodeURIComponent(hostname())) return true;
+  const now = startOf(Number(pid));
+  if (started !== "" && now !== void 0) return started === now;
+  try {
+    process.kill(Number(pid), 0);
+    return true;
+  } catch (error) {
+    return error.code !== "ESRCH";
   }
 }
 
@@ -331,11 +300,11 @@ async function newKubeConfig(folder, session, surroundings) {
   const { target } = session;
   const forConfig = (given, log) => exchangeForKubeConfig(session, { ...given, target }, log);
   const granted = await exchangeAnew(folder, session, surroundings, forConfig);
-  keepToken(folder, from, granted);
+  await keepToken(folder, from, granted);
   return granted;
 }
-function keepToken(folder, from, { credential: token, expires }) {
-  writeHeld(folder, { token, tokenLife: { from, until: expires } });
+async function keepToken(folder, from, { credential: token, expires }) {
+  await writeHeld(folder, { token, tokenLife: { from, until: expires } });
   return { token, expires };
 }
 async function currentToken(folder, session, surroundings) {
@@ -356,7 +325,7 @@ async function currentToken(folder, session, surroundings) {
       const asked = () => requestToken(session, key, { target, seconds: seconds() }, log);
       const made = await withAttempts(asked, log.info, most);
       const tokenLife = made.expires === void 0 ? void 0 : { from: Date.now(), until: made.expires };
-      writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
+      await writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
       return made;
     });
   });
@@ -381,7 +350,7 @@ async function renewedKey(folder, session, held, surroundings) {
   return unlessUnanswered({ ...held, life: keyLife }, surroundings.log, async () => {
     const most = isUsable({ life: keyLife }) ? FEW : void 0;
     const renewed = { ...held, ...await newKey(folder, session, surroundings, most) };
-    writeHeld(folder, renewed);
+    await writeHeld(folder, renewed);
     return renewed;
   });
 }

@@ -17,6 +17,102 @@ var runnerLog = (write) => ({
 var commandData = (text) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 var printable = (text) => text.slice(0, MAX_CHARACTERS).replaceAll("\r\n", "\n").replace(/[^\P{C}\n]/gu, "?");
 
+// ../core/src/files/privatefiles.ts
+import { randomBytes } from "node:crypto";
+import { chmod, lstat, mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+var identityOf = ({ dev, ino, birthtimeNs }) => `${dev}:${ino}:${birthtimeNs}`;
+async function identityAt(path) {
+  try {
+    return identityOf(await lstat(path, { bigint: true }));
+  } catch (error) {
+    if (error.code === "ENOENT") return void 0;
+    throw error;
+  }
+}
+var BESIDE = /\.[0-9a-f]{12}\.tmp$/;
+var besideOf = (path) => `${path}.${randomBytes(6).toString("hex")}.tmp`;
+var intendedName = (name) => name.replace(BESIDE, "");
+async function makeFolder(path) {
+  const above = dirname(path);
+  try {
+    await mkdir(path, 448);
+  } catch (error) {
+    const isMissing = error.code === "ENOENT";
+    if (isMissing && above !== path && await identityAt(above) === void 0) {
+      await makeFolder(above);
+      return makeFolder(path);
+    }
+    if (await stat(path).then(
+      (found) => found.isDirectory(),
+      () => false
+    ))
+      return;
+    throw error;
+  }
+  await chmod(path, 448);
+}
+async function makeTemporaryFolder(parent, prefix) {
+  const path = await mkdtemp(join(parent, prefix));
+  await chmod(path, 448);
+  return { path, identity: await identityAt(path) ?? "" };
+}
+async function makeFile(path, mode = 384) {
+  const file = await open(path, "wx", mode);
+  const found = await file.stat({ bigint: true });
+  const made = { path, identity: identityOf(found), file };
+  if ((Number(found.mode) & mode) !== mode) await file.chmod(mode).catch((error) => discard(made, error));
+  return made;
+}
+async function discard(made, error) {
+  await made.file.close().catch(() => {
+  });
+  await removeFile(made).catch(() => {
+  });
+  throw error;
+}
+async function replaceFile(path, content, mode) {
+  const made = await makeFile(besideOf(path), mode);
+  try {
+    await made.file.writeFile(content);
+    await made.file.sync();
+    await made.file.close();
+    await renameOver(made.path, path);
+    return { path, identity: made.identity };
+  } catch (error) {
+    return discard(made, error);
+  }
+}
+async function removeFile({ path, identity }) {
+  const found = await identityAt(path);
+  if (found === identity) await rm(path, { force: true });
+  return found === identity || found === void 0;
+}
+async function removeFolder({ path, identity }, own) {
+  const found = await identityAt(path);
+  if (found !== identity) return found === void 0;
+  const names = (await readdir(path)).filter(own);
+  const removals = names.map((name) => rm(join(path, name), { recursive: true, force: true, maxRetries: 3 }));
+  for (const removal of await Promise.allSettled(removals)) if (removal.status === "rejected") throw removal.reason;
+  await rmdir(path);
+  return true;
+}
+var IN_USE = ["EPERM", "EACCES", "EBUSY"];
+var TRIES = 40;
+var TURN_MILLISECONDS = 50;
+async function renameOver(from, to, { platform = process.platform, attempt = rename, pause = sleep } = {}) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt(from, to);
+    } catch (error) {
+      const isInUse = platform === "win32" && IN_USE.includes(error.code ?? "");
+      if (!isInUse || tries === TRIES) throw error;
+      await pause(TURN_MILLISECONDS);
+    }
+  }
+}
+
 // src/runner/failure.ts
 var Failure = class extends Error {
   name = "Failure";
@@ -31,7 +127,7 @@ var Failure = class extends Error {
 var messageOf = (error) => error instanceof Error ? error.message : String(error);
 
 // src/api/attempts.ts
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep2 } from "node:timers/promises";
 
 // ../core/src/answers.ts
 var mayPass = (code) => code === 408 || code === 429 || code >= 500;
@@ -62,15 +158,15 @@ var asSentence = (text) => /[.!?]$/.test(text) ? text : `${text}.`;
 var MOST = 6;
 var FEW = 3;
 var MAX_WAIT_SECONDS = 30;
-async function withAttempts(attempt2, report, most = MOST) {
+async function withAttempts(attempt, report, most = MOST) {
   for (let count = 1; ; count++) {
     try {
-      return await attempt2();
+      return await attempt();
     } catch (error) {
       if (!(error instanceof Failure) || !error.isPassing || count === most) throw error;
       const seconds = Math.min(error.retryAfter ?? 2 ** (count - 1), MAX_WAIT_SECONDS);
       report(`Attempt ${count} of ${most} failed: ${asSentence(error.message)} The next one is in ${seconds} s.`);
-      await sleep(seconds * 1e3);
+      await sleep2(seconds * 1e3);
     }
   }
 }
@@ -98,70 +194,6 @@ function audienceOf(target) {
 function describe(target) {
   if (target.type === "virtualCluster") return `virtual cluster ${target.project}/${target.name}`;
   return target.type === "cluster" ? `cluster ${target.name}` : "the management API";
-}
-
-// src/session/ownfiles.ts
-import {
-  fchmodSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmdirSync,
-  unlinkSync,
-  writeFileSync
-} from "node:fs";
-import { dirname, join } from "node:path";
-var identityOf = (found) => found && `${found.dev}:${found.ino}:${found.birthtimeNs}`;
-var identityAt = (path) => identityOf(lstatSync(path, { bigint: true, throwIfNoEntry: false }));
-function makeFolder(parent) {
-  const path = mkdtempSync(join(parent, "keyplane-"));
-  return { path, identity: identityAt(path) ?? "" };
-}
-function makeFile(path) {
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 448 });
-    const file = openSync(path, "wx", 384);
-    fchmodSync(file, 384);
-    return {
-      path,
-      identity: identityOf(fstatSync(file, { bigint: true })) ?? "",
-      // Writes to the file that was made, whatever has taken its place.
-      write: (text) => writeFileSync(file, text)
-    };
-  } catch (error) {
-    if (error.code === "EEXIST")
-      throw new Failure(`${path} exists. This step overwrites no file: give another path, or remove the file first`);
-    throw new Failure(`${path} cannot be written: ${messageOf(error)}`);
-  }
-}
-function replaceFile(path, text) {
-  const next = `${path}.new`;
-  writeFileSync(next, text, { mode: 384 });
-  renameSync(next, path);
-}
-function removeFile({ path, identity }) {
-  const found = identityAt(path);
-  if (found === void 0) return void 0;
-  if (found !== identity) return `${path} is not the file that this step has written, so it stays`;
-  return attempt(() => unlinkSync(path));
-}
-function removeFolder({ path, identity }, names) {
-  const found = identityAt(path);
-  if (found === void 0) return void 0;
-  if (found !== identity) return `${path} is not the folder that this step has made, so it stays`;
-  const failed = names.map((name) => attempt(() => unlinkSync(join(path, name)))).find((why) => why !== void 0);
-  return failed ?? attempt(() => rmdirSync(path));
-}
-function attempt(work) {
-  try {
-    work();
-  } catch (error) {
-    const { code } = error;
-    return code === "ENOENT" ? void 0 : messageOf(error);
-  }
 }
 
 // ../core/src/forms.ts
@@ -421,11 +453,13 @@ var files = {
   /** The warnings that the job has shown. */
   warned: "warned"
 };
-var fileNames = Object.values(files).flatMap((name) => [name, `${name}.new`]);
+var isFileOfSession = (name) => Object.values(files).includes(intendedName(name));
 var keyFile = (folder) => join2(folder, files.key);
 var kubeConfigFile = (folder) => join2(folder, files.kubeConfig);
 var lockFile = (folder) => join2(folder, files.lock);
-var writeSession = (folder, session) => replaceFile(join2(folder, files.session), JSON.stringify(session));
+async function writeSession(folder, session) {
+  await replaceFile(join2(folder, files.session), JSON.stringify(session));
+}
 var readSession = (folder) => JSON.parse(readFileSync(join2(folder, files.session), "utf8"));
 var recordExchanged = (folder, { credential }) => appendFileSync(join2(folder, files.exchanged), `${credential}
 `, { mode: 384 });
@@ -448,9 +482,9 @@ var warningOnce = (folder, log) => ({
     log.warning(message);
   }
 });
-function writeHeld(folder, held) {
-  if ("key" in held) replaceFile(keyFile(folder), held.key);
-  replaceFile(join2(folder, files.held), JSON.stringify(held));
+async function writeHeld(folder, held) {
+  if ("key" in held) await replaceFile(keyFile(folder), held.key);
+  await replaceFile(join2(folder, files.held), JSON.stringify(held));
 }
 function readHeld(folder) {
   try {
@@ -463,6 +497,12 @@ function readHeld(folder) {
 export {
   runnerLog,
   printable,
+  besideOf,
+  makeFolder,
+  makeTemporaryFolder,
+  makeFile,
+  removeFile,
+  removeFolder,
   Failure,
   messageOf,
   FEW,
@@ -478,14 +518,10 @@ export {
   refusal,
   passing,
   tokensIn,
-  makeFolder,
-  makeFile,
-  removeFile,
-  removeFolder,
   exchange,
   exchangeForKubeConfig,
   revoke,
-  fileNames,
+  isFileOfSession,
   keyFile,
   kubeConfigFile,
   lockFile,
