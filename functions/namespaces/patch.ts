@@ -1,3 +1,3 @@
-import { patchHandler } from '../../lib/server/namespaces/patch.ts'
+import { patchHandler } from '../../lib/server/namespaces/write.ts'
 
 export const handler = await patchHandler()

@@ -1,3 +1,3 @@
-import { updateHandler } from '../../lib/server/namespaces/update.ts'
+import { updateHandler } from '../../lib/server/namespaces/write.ts'
 
 export const handler = await updateHandler()
