@@ -1,5 +1,5 @@
 /**
- * Measures the CPU of the authorizer and the function of a request, as they are deployed, while the table answers from a recording.
+ * Measures the CPU of the authorizer and the function of a request, as they are deployed. The table is in another process.
  * With the bundles of a base it alternates between both, and compares them.
  */
 import { fork } from 'node:child_process'
@@ -14,7 +14,6 @@ import type { Batch, Figures } from './invoker.ts'
 import { median } from './measure.ts'
 import { table } from './print.ts'
 import { profiling } from './processes.ts'
-import { startReplay } from './replay.ts'
 
 const path = '/kubernetes/management/apis/management.platform/v1/ownedaccesskeys'
 
@@ -26,7 +25,7 @@ type Name = keyof typeof counts
 const page = '100'
 
 interface Subject {
-  /** Measures a batch of a request. */
+  /** Measures a request that is sent `count` times. */
   measure(name: Name, count?: number): Promise<Figures>
   stop(): Promise<void>
 }
@@ -68,7 +67,7 @@ function batchOf(verb: Name, name: string, token: string, count: number): Batch 
   }
 }
 
-/** Starts a process with bundles, on a recording of its own. */
+/** Starts a process with bundles, for a key of its own. */
 async function startSubject(deployment: TestDeployment, bundles: string, profile?: string): Promise<Subject> {
   const { environment, parts } = deployment
   const name = unique()
@@ -76,34 +75,21 @@ async function startSubject(deployment: TestDeployment, bundles: string, profile
   await createKey(store, name)
   for (let index = 0; index < Number(page); index++) await createKey(store, unique())
   const token = await createAdmin(store)
-  const replay = await startReplay(deployment.store.dynamodb.endpoint)
   const child = fork(join(import.meta.dirname, 'invoker.ts'), [bundles], {
-    env: { ...environment, AWS_ENDPOINT_URL_DYNAMODB: replay.endpoint },
+    env: environment,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: profiling(profile),
   })
-  const recorded = new Set<Name>()
-  const send = async (verb: Name, count: number): Promise<Figures> => {
-    child.send(batchOf(verb, name, token, count))
-    const [figures] = (await once(child, 'message')) as [Figures & { error?: string }]
-    if (figures.error !== undefined) throw new Error(figures.error)
-    return figures
-  }
   return {
     async measure(verb, count = counts[verb]) {
-      // The first request also does what is done once: it records a use of the key.
-      if (recorded.size === 0) await send('get', 1)
-      recorded.add(verb)
-      replay.record()
-      await send(verb, 1)
-      replay.repeat()
-      await send(verb, 3)
-      return send(verb, count)
+      child.send(batchOf(verb, name, token, count))
+      const [figures] = (await once(child, 'message')) as [Figures & { error?: string }]
+      if (figures.error !== undefined) throw new Error(figures.error)
+      return figures
     },
     async stop() {
       child.disconnect()
       await once(child, 'exit')
-      replay.close()
     },
   }
 }

@@ -1,6 +1,5 @@
 /** Runs `npm run bench`. Nothing here is a test: figures depend on the machine and its load. */
 import { type Command, type Option, runCommand, UsageError } from '../../infra/command.ts'
-import { benchGrowth } from './growth.ts'
 import { benchHandlers } from './handlers.ts'
 import { benchLoad, loadOperations } from './load.ts'
 import { benchPrice } from './price.ts'
@@ -14,15 +13,12 @@ const number = <const N extends string>(fallback: N, help: string) =>
 const COMMAND = {
   call: 'npm run bench',
   about:
-    'Measures and prints. The parts are storage, handlers, load, start, growth and price, all of them where none is named.',
+    'Measures and prints. The parts are storage, handlers, load, start and price, all of them where none is named.',
   words: '[PART...]',
   options: {
     seconds: number('1', 'how long storage measures each thing'),
     rounds: number('3', 'how often each thing is measured'),
-    objects: number(
-      '10000',
-      'listed objects, live ones beside a sweep, the most of growth, four times a round of load',
-    ),
+    objects: number('10000', 'listed objects, live ones beside a sweep, four times a round of load'),
     connections: number('16', 'of load'),
     only: { type: 'string', value: 'NAME', help: 'one operation of load, or one table of storage or start' },
     base: {
@@ -52,7 +48,6 @@ await runCommand(COMMAND, async (values, words) => {
     load: () =>
       benchLoad({ connections, rounds, objects: Math.ceil(objects / 4), profile: values.profile, only: values.only }),
     start: () => benchStart({ rounds: 3 * rounds, only: values.only }),
-    growth: () => benchGrowth({ rounds, objects }),
     price: () => benchPrice(),
   }
   const wanted = words.length > 0 ? words : Object.keys(parts)
