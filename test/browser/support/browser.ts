@@ -137,5 +137,6 @@ export async function clipboardText(page: Page): Promise<string> {
 /** Waits until the page has all its data. */
 export async function loaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await expect.poll(() => page.locator('.loading').count()).toBe(0)
+  const waiting = page.locator('.loading').or(page.getByText('Loading…', { exact: true }))
+  await expect.poll(() => waiting.count()).toBe(0)
 }

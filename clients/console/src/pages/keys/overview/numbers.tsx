@@ -36,21 +36,23 @@ export function Numbers({ overview: { owners, otherOwners, exchanges }, more, to
           about={`${part}${otherOwners > 0 ? `There are ${otherOwners} more owners. ` : ''}Keys of exchanges are left out.`}
           none="There are no keys."
         />
-        <Bars
-          title="Exchanges by trust"
-          head="Trust"
-          counts={exchanges}
-          about={`${part}Keys of exchanges that work now. They end within a day.`}
-          none="No key of an exchange works now."
-        />
-        <section class="card">
-          <h2>Refusals</h2>
-          <p class="muted">
-            How many requests were refused, and why, is in the metrics <code>authorizations</code> and{' '}
-            <code>exchanges</code> of the deployment, which the console does not read. The page{' '}
-            <code>docs/monitoring.md</code> of keyplane describes them.
-          </p>
-        </section>
+        <div>
+          <Bars
+            title="Exchanges by trust"
+            head="Trust"
+            counts={exchanges}
+            about={`${part}Keys of exchanges that work now. They end within a day.`}
+            none="No key of an exchange works now."
+          />
+          <section class="card">
+            <h2>Refusals</h2>
+            <p class="muted">
+              How many requests were refused, and why, is in the metrics <code>authorizations</code> and{' '}
+              <code>exchanges</code> of the deployment, which the console does not read. The page{' '}
+              <code>docs/monitoring.md</code> of keyplane describes them.
+            </p>
+          </section>
+        </div>
       </div>
     </>
   )
