@@ -2,7 +2,7 @@
  * Runs the parts of .ci/run in the folder of the clone, and counts. Its argument is the folder of outputs, where `npm-ci` has the
  * times of the first part.
  */
-import { availableParallelism } from 'node:os'
+import { availableParallelism, homedir } from 'node:os'
 import { join } from 'node:path'
 import { runAgain } from './again.ts'
 import { followPace } from './pace.ts'
@@ -33,6 +33,7 @@ const parts = partsOn({
   // Programs that quote a path wrongly, or take a URL for one, fail in this one.
   usersCopy: join(folder, "it's Zoë's — 日本 ü", 'keyplane'),
   base: join(folder, 'base'),
+  cache: join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'keyplane'),
 })
 const loadOf = ({ name }: { name: string }): number => {
   const { seconds, cpu } = times.get(name) ?? {}

@@ -15,20 +15,28 @@ export interface Machine {
   usersCopy: string
   /** Where the commit of .ci/base is built. */
   base: string
+  /** Keeps what suites download and install, by version, for later runs. */
+  cache: string
 }
 
 /** The user without rights, and its group. */
 const NOBODY = '65534'
 
-/** Copies the clone, with all that is installed and packaged. The packages are links to those of the clone. */
+/** Copies the clone, with all that is installed and packaged. The packages are links to those of the clone, and what suites install is in the cache. */
 const COPY = `
+  # An environment is of one version of Python.
+  python=$1/$(python3 --version | tr ' ' - || true)/python
+  cdk=$1/cdk
+  shift
+  mkdir -p "$0/.local" "$python" "$cdk"
+  ln -s "$python" "$cdk" "$0/.local"
   for copy; do
     git clone --quiet --no-hardlinks "$0" "$copy"
     cp -al node_modules "$copy"
     cp -a .build .serverless "$copy"
     cp -a clients/cli/dist "$copy/clients/cli"
-    mkdir -p "$0/.local/python" "$copy/.local"
-    ln -s "$0/.local/python" "$copy/.local"
+    mkdir -p "$copy/.local"
+    ln -s "$python" "$copy/.local"
   done
   rm -rf "$copy"/node_modules/.{cache,compile-cache,vite,vite-temp}
   around=$(dirname "$copy")
@@ -56,7 +64,7 @@ const BESIDE_BASE = `
   (cd "$0" && "$1" infra/build.ts) > "$0.log"
   npm run --silent bench -- handlers --base "$0/.build"`
 
-export function partsOn({ env, isRoot, clone, copy, usersCopy, base }: Machine): Part[] {
+export function partsOn({ env, isRoot, clone, copy, usersCopy, base, cache }: Machine): Part[] {
   const has = (...names: string[]) => names.some((name) => isCommand(name, env.PATH ?? ''))
   const hasBrowser = has('chromium', 'chromium-browser', 'google-chrome')
   // Debian has a Chromium without windows, which computes less.
@@ -111,7 +119,7 @@ export function partsOn({ env, isRoot, clone, copy, usersCopy, base }: Machine):
     npm('package'),
     {
       name: 'copy',
-      command: bash(COPY, clone, copy, usersCopy),
+      command: bash(COPY, clone, cache, copy, usersCopy),
       after: ['npm run package'],
     },
     // The longest first, so that no long one runs alone at the end.

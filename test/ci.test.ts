@@ -214,7 +214,7 @@ describe('the pace of the machine', () => {
 })
 
 describe('the parts', () => {
-  const folders = { clone: '/clone', copy: '/copy', usersCopy: '/work/user/copy', base: '/base' }
+  const folders = { clone: '/clone', copy: '/copy', usersCopy: '/work/user/copy', base: '/base', cache: '/cache' }
   const machine = { env: { PATH: '', ENVTEST_BUILD: '/build.sh' }, isRoot: true, ...folders }
   const named = (more: object) => partsOn({ ...machine, ...more }).map(({ name }) => name)
 
@@ -258,7 +258,7 @@ describe('the user of npm test', () => {
       copy: join(folder, 'copy'),
       usersCopy,
     }
-    const parts = partsOn({ ...machine, base: '' })
+    const parts = partsOn({ ...machine, base: '', cache: join(folder, 'cache') })
     return {
       clone,
       usersCopy,
