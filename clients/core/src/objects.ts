@@ -49,9 +49,6 @@ type KeyStatus = Sending<
 
 export type KeyValue = Item<KeyStatus['values']>
 
-/** The scope that the last change of the scope replaced. Without a scope, there was none. */
-export type FormerScope = Item<KeyStatus['formerScope']>
-
 /** A Cluster, which gives a connected cluster an address: lib/apis/management/v1/cluster.md. */
 export interface Cluster {
   metadata: Metadata
