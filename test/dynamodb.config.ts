@@ -25,7 +25,7 @@ export default defineConfig({
           name: 'native',
           include: [
             'test/**/*.dynamodb.ts',
-            'test/lib/storage/{items,contract,faults}.test.ts',
+            'test/lib/storage/{items,contract,faults,pages}.test.ts',
             'test/conformance/conformance.test.ts',
           ],
           exclude: ['test/functions/**'],

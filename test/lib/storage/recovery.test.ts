@@ -176,6 +176,14 @@ describe('an expired log', () => {
     await expect(names({ at: 3 })).rejects.toMatchObject({ code: 'Expired' })
   })
 
+  test('answers a list 410 beyond 10,000 revisions back, though its objects have not changed since', async () => {
+    await storage.sweep(widgets)
+    await assign('n', 10_005)
+    expect(await names({ at: 5 })).toEqual(['a', 'b'])
+    await assign('n', 10_006)
+    await expect(names({ at: 5 })).rejects.toMatchObject({ code: 'Expired' })
+  })
+
   test('answers 410 for a recreated name with a missing slot in between, and voids no settled slot', async () => {
     await remove(storage, 'a', widgets)
     await create(storage, 'c', {}, widgets)
