@@ -50,20 +50,24 @@ async function swap(
   const id = newId(context)
   const written = { pk, sk, attributes: { ...attributes, swap: id } }
   const write: ItemWrite = { type: 'put', item: { ...written.attributes, pk, sk }, when: stillAs(before) }
-  let isUnclear = false
+  let [isUnclear, hadConflict] = [false, false]
   let cause: unknown
   try {
     const send = async (end: number) => {
       const outcome = await context.items.transact([write], end)
+      hadConflict ||= !outcome.done && outcome.refused.length === 0
       return outcome.done || (outcome.refused.length > 0 ? false : undefined)
     }
     const isDone = await untilAnswered(context, deadline, send, ({ kind }) => {
       isUnclear ||= kind === 'unanswered'
+      hadConflict ||= kind === 'conflict'
     })
     if (isDone) return written
-    if (!isUnclear) return undefined
+    if (!isUnclear && !hadConflict) return undefined
+    // Of a request that arrives twice, one may meet a conflict and the other take effect.
     const there = await context.items.get({ pk, sk })
     if (there?.swap === id) return written
+    if (!isUnclear) return undefined
   } catch (error) {
     if (!isUnclear) throw error
     cause = error
