@@ -7,7 +7,7 @@ import { StorageError } from '../errors.ts'
 import type { Item } from '../items.ts'
 import { bucketSize, deletedOf, type ItemKey, rowsOf, sortKey } from '../keys.ts'
 import { isExpired, isTombstone, isVacant, readSlot } from '../records.ts'
-import { clearTime, rewindSlots, tombstoneSeconds } from './constants.ts'
+import { clearTime, tombstoneSeconds } from './constants.ts'
 import { type Context, persist } from './context.ts'
 import { missing, readSlots } from './log.ts'
 import { type ExpectedRow, expectRows, expiredError, outline, type Revision } from './revision.ts'
@@ -88,7 +88,6 @@ export async function removedSince(
 ): Promise<Map<string, number>> {
   const removed = new Map<string, number>()
   if (marked <= at) return removed
-  if (marked - at > rewindSlots) throw expiredError(at)
   for (let from = at; from < marked; from += stretch) {
     const to = Math.min(marked, from + stretch)
     const slots = await readSlots(context, resource, [from, to], outline)
