@@ -25,8 +25,8 @@ const NOBODY = '65534'
 /** Copies the clone, with all that is installed and packaged. The packages are links to those of the clone, and what suites install is in the cache. */
 const COPY = `
   # An environment is of one version of Python.
-  python=$1/$(python3 --version | tr ' ' - || true)/python
-  cdk=$1/cdk
+  python=$1/environments/$(python3 --version | tr ' ' - || true)/python
+  cdk=$1/environments/cdk
   shift
   mkdir -p "$0/.local" "$python" "$cdk"
   ln -s "$python" "$cdk" "$0/.local"

@@ -18,6 +18,8 @@ const MINUTE = 60_000
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const dialog = (page: Page) => page.getByRole('dialog')
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name })
+/** The state of the key. Its history has the same words. */
+const state = (page: Page, word: string) => page.locator('.badge').getByText(word, { exact: true })
 const input = (page: Page) => dialog(page).getByRole('textbox')
 
 const read = async (server: StartedServer, { name }: { name: string }) => (await server.call(`${KEYS}/${name}`)).json
@@ -192,7 +194,7 @@ describe('a key', () => {
     await show(page, key, server.adminKey)
     await press(button(page, 'Disable'), 'Enter')
     await press(button(page, 'Disable the key'))
-    await page.getByText('Disabled', { exact: true }).waitFor()
+    await state(page, 'Disabled').waitFor()
     expect(await use(server, key.value)).toBe(401)
     await press(button(page, 'Enable'))
     await press(button(page, 'Enable the key'))
@@ -469,7 +471,7 @@ describe('a lost answer', () => {
     const before = await version(server, key)
     await press(button(page, 'Disable the key'))
     await expect.poll(() => dialog(page).count()).toBe(0)
-    await page.getByText('Disabled', { exact: true }).waitFor()
+    await state(page, 'Disabled').waitFor()
     expect(await version(server, key)).toBe(before)
   })
 
@@ -521,7 +523,7 @@ describe('a key whose page is open', () => {
     await changeKey(server, key.name, { disabled: true })
     await page.clock.fastForward(MINUTE / 4)
     await afterwards
-    await page.getByText('Disabled', { exact: true }).waitFor()
+    await state(page, 'Disabled').waitFor()
     const kept = isRead()
     await page.clock.fastForward(MINUTE + 5000)
     await kept
@@ -533,7 +535,7 @@ describe('a key whose page is open', () => {
     await changeKey(server, key.name, { ttl: 1 })
     await expect.poll(() => use(server, key.value)).toBe(401)
     await page.clock.fastForward(MINUTE)
-    await page.getByText('Expired', { exact: true }).waitFor()
+    await state(page, 'Expired').waitFor()
     await press(button(page, 'Rotate'))
     await page.getByText('An expired key cannot be rotated. Make a new key.').waitFor()
     await button(page, 'Delete').waitFor()
