@@ -17,6 +17,7 @@ import {
   connected,
   connectedSecrets,
   endings,
+  endTokens,
   exchange,
   expired,
   forgetUsage,
@@ -113,7 +114,7 @@ const ofKinds: KindTable = {
   OwnedAccessKeyAccessReview:       { uses: [read(keys), presented, gates, read(trusts, providers, instances, connected), usage] },
   OwnedAccessKeyUsage:              { uses: [read(keys), readUsage, usage] },
   OwnedAccessKeyHistory:            { uses: [read(keys), readHistory, usage] },
-  AccessKeyRevocation:              { uses: [write(keys), write(trusts), expired, readBound, usage], ...small },
+  AccessKeyRevocation:              { uses: [write(keys), write(trusts), readBound, usage], ...small },
   AccessKeyLookup:                  { uses: [read(keys), presented, pepper, usage], throttle: 'reports' },
   FederatedIdentityCredential: {
     create:           { uses: [write(trusts), read(keys, providers, instances, connected), usage] },
@@ -195,7 +196,7 @@ const others: Readonly<Record<string, Row>> = {
   },
   // An ID token is the credential. ANY answers other methods, which the catch-all would ask for a key.
   'oauth2/token':  { uses: [write(keys), read(trusts, providers, instances, connected), exchange, pepper, issuers, sign, clusterSecrets, bindTokens, connectedSecrets, usage], routes: postOnly('/oauth2/token'), canary, throttle: 'exchanges', throttled: ['exchanges', 'exchanges'] },
-  'oauth2/revoke': { uses: [write(keys), pepper, publishedKeys], routes: postOnly('/oauth2/revoke'), throttle: 'exchanges' },
+  'oauth2/revoke': { uses: [write(keys), pepper, publishedKeys, endTokens, readBound], routes: postOnly('/oauth2/revoke'), throttle: 'exchanges' },
   // Whoever can show a value may have it ended.
   leaks: { uses: [write(keys), pepper, leaks], routes: postOnly('/leaks'), throttle: 'reports', concurrency: 'LeakConcurrency', throttled: ['leaks', 'reports of leaked access keys'] },
   // The console is only code, and asks the API with the key of whoever signs in. At the root of the stage, because the paths below
@@ -210,7 +211,7 @@ const others: Readonly<Record<string, Row>> = {
   settle:  { uses: [settle(keys), settle(trusts), settle(providers), settle(instances), settle(connected)], every: 'minute', seconds: 60, ...small },
   garbagecollector: { uses: [write(keys), write(trusts), write(providers), write(instances), write(connected), owners, progress], every: 'hour', stream: 'changes', seconds: 300, throttled: ['collector', 'the garbage collector'], ...small },
   // Publishes events. Runs at the same time are safe, and each one begins where the others have come to.
-  lifecycle: { uses: [write(keys), expired, signals, position, forgetUsage, keepHistory, publish, endings], every: 'minute', stream: 'wakes', seconds: 60, ...small },
+  lifecycle: { uses: [write(keys), list(trusts), expired, signals, position, forgetUsage, keepHistory, publish, endings], every: 'minute', stream: 'wakes', seconds: 60, ...small },
   // Removes the Secrets of ended keys from clusters. A cluster that is away delays nothing else.
   boundsecrets: { uses: [read(keys, connected, instances), gates, expired, boundSecrets, connectedSecrets, clusterSecrets], every: 'minute', isWoken: true, seconds: 60, ...small },
 }

@@ -32,6 +32,7 @@ const sideItems = {
   recording: { restore: 'keep' },
   // A Secret of the deployment is still in its cluster, and its key is judged as it is restored. What was removed is removed again.
   bound: { restore: 'merge' },
+  boundplace: { restore: 'merge' },
   ending: { restore: 'merge' },
   // The keys of issuers are fetched again.
   jwks: { restore: 'drop' },

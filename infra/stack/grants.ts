@@ -170,16 +170,23 @@ export const signals = table(
 export const expired = table(allow('dynamodb:Query', sub(`\${Table.Arn}/index/expiry`)))
 
 /** Judges and marks the Secrets to which tokens are bound, and tells in the history of a key which clusters have not confirmed its end. Use it together with the grant that finds items by their time. */
-export const boundSecrets = table(onTable(['GetItem', 'PutItem'], ['bound#*']), onTable('PutItem', ['history#*']))
+export const boundSecrets = table(
+  onTable(['GetItem', 'PutItem'], ['bound#*']),
+  onTable(['Query', 'PutItem'], ['boundplace']),
+  onTable('PutItem', ['history#*']),
+)
 
-/** Reads which Secrets clusters have not removed. Use it together with the grant that finds items by their time. */
-export const readBound = table(onTable(READ, ['bound#*']))
+/** Reads which Secrets clusters have not removed. */
+export const readBound = table(onTable([...READ, 'Query'], ['bound#*']), onTable('Query', ['boundplace']))
 
 /** Records the Secrets to which tokens are bound, and judges the key of the request in the same call. */
 export const bindTokens = table(
   onTable(READ, ['bound#*', 'credential#*', 'trust#*', 'provider#*']),
-  onTable('PutItem', ['bound#*']),
+  onTable('PutItem', ['bound#*', 'boundplace']),
 )
+
+/** Ends the record of a token that somebody presents, and has its Secret removed at once. */
+export const endTokens = table(onTable(['GetItem', 'Query', 'PutItem'], ['bound#*']), onTable('PutItem', ['ending']))
 
 /** Brings them forward when something has ended keys, and wakes the function that removes them. */
 export const endings: Grant = {

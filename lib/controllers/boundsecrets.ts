@@ -1,17 +1,23 @@
 /**
- * Removes the Secrets to which tokens of service accounts are bound, when the key gives no access any more. Each item says when to look
+ * Removes the Secrets to which tokens of service accounts are bound, when the key gives no access any more. Each record says when to look
  * at it next: at once after something that ends keys, and otherwise from time to time, so that no end is missed whatever happens.
- * Every item is judged by its key as it is then. Runs at the same time are safe.
+ * A record that lives is judged by its key as it is then. Runs at the same time are safe.
  *
- * A request that was allowed before the end may still make a Secret. So an item is gone only when the Secret was removed once more after
+ * Places are worked at side by side, and in each place ends come before what is only judged again. A cluster that does not confirm is left
+ * for the next run after a few attempts, so that nothing waits for it and few of its records are read.
+ *
+ * A request that was allowed before the end may still make a Secret. So a record is gone only when the Secret was removed once more after
  * the time that a request has.
  */
 import {
-  BOUND_INDEX,
   type Bound,
-  boundAttributes,
-  goneAttributes,
-  placeOf,
+  boundItem,
+  endedIn,
+  goneItem,
+  isPlaceDue,
+  livingIn,
+  PLACES,
+  placeItem,
   readBound,
 } from '../authentication/boundsecrets.ts'
 import { REQUEST_SECONDS } from '../authentication/keystatus.ts'
@@ -19,7 +25,7 @@ import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import { forEach, type HasTime, OutOfTime } from '../registry/parallel.ts'
 import type { CompanionItem, Storage } from '../storage/interface.ts'
-import { getCompanion } from '../storage/readcompanions.ts'
+import { companionPages, getCompanion } from '../storage/readcompanions.ts'
 import { indexEntries } from './indexpages.ts'
 
 export interface BoundSecrets {
@@ -36,7 +42,7 @@ export interface BoundSecrets {
 }
 
 export interface EndedSecrets {
-  /** Items that were due. */
+  /** Items that were due, as far as they were looked at. */
   seen: number
   /** Items whose keys give access. */
   kept: number
@@ -64,7 +70,8 @@ const LONGEST_PAUSE_SECONDS = 60
 const MOST_FAILURES = 3
 /** By so much later than `until` a token may expire by our clock, if the clock of its cluster is slow. */
 export const CLOCK_SECONDS = 3600
-const MOST_ITEMS = 20_000
+/** So many places are worked at side by side: enough that some which do not answer delay no other. */
+const PLACES_AT_ONCE = 64
 
 /** Looks at all items that are due. One cluster never waits for another. Throws if the table cannot be read. */
 export async function endSecrets(work: BoundSecrets): Promise<EndedSecrets> {
@@ -78,43 +85,87 @@ export async function endSecrets(work: BoundSecrets): Promise<EndedSecrets> {
     failed: 0,
     remaining: false,
   }
-  const due: CompanionItem[] = []
-  const window = { after: 0, to: unixSeconds(work.now()) }
-  for await (const entries of indexEntries(work, BOUND_INDEX, window)) {
-    due.push(...entries)
-    if (due.length >= MOST_ITEMS) break
-  }
-  done.seen = due.length
-  const ofPlaces = Map.groupBy(due, placeOf)
-  await Promise.all([...ofPlaces].map(([place, entries]) => endInPlace(work, place, entries, done)))
+  for await (const places of companionPages(work.storage, PLACES))
+    await forEach(
+      places,
+      () => true,
+      (place) => endInPlace(work, place, done),
+      PLACES_AT_ONCE,
+    )
   return done
+}
+
+/** What a run knows of a place. */
+interface PlaceRun {
+  place: string
+  failures: number
 }
 
 async function endInPlace(
   work: BoundSecrets,
-  place: string,
-  entries: CompanionItem[],
+  { sk: place, attributes }: CompanionItem,
   done: EndedSecrets,
 ): Promise<void> {
-  let failures = 0
-  const mayTry = () => failures < MOST_FAILURES
+  const run: PlaceRun = { place, failures: 0 }
+  const before = done.seen
   try {
-    await forEach(entries, work.hasTime, async (entry) => {
-      const item = await getCompanion(work.storage, entry)
-      const bound = item && readBound(item)
-      if (!item || !bound || bound.gone || (bound.expiry ?? 0) > unixSeconds(work.now())) return
-      const outcome = await endOne(work, place, item, bound, mayTry)
-      if (outcome === 'unconfirmed') failures++
-      if (outcome !== undefined) done[outcome]++
-    })
-  } catch (error) {
-    if (error instanceof OutOfTime) done.remaining = true
-    else {
-      done.failed++
-      done.error ??= error
+    for await (const entries of duePages(work, livingIn(place))) {
+      await endDue(work, run, done)
+      await lookAt(work, run, entries, done)
     }
+    const at = unixSeconds(work.now())
+    if (done.seen > before && isPlaceDue(Number(attributes.expires), at))
+      await work.storage.writeCompanion(placeItem(place, at), work)
+  } catch (error) {
+    note(error, done)
   }
-  if (failures > 0) done.places.push(place)
+  if (run.failures > 0) done.places.push(place)
+}
+
+function note(error: unknown, done: EndedSecrets): void {
+  if (error instanceof OutOfTime) done.remaining = true
+  else {
+    done.failed++
+    done.error ??= error
+  }
+}
+
+const duePages = (work: BoundSecrets, partition: string) =>
+  indexEntries(work, partition, { after: 0, to: unixSeconds(work.now()) })
+
+/** Reports whether the cluster of the place is left for the next run. */
+const isLeft = ({ failures }: PlaceRun): boolean => failures >= MOST_FAILURES
+
+/** Removes the Secrets of the place that are due, as long as its cluster confirms. */
+async function endDue(work: BoundSecrets, run: PlaceRun, done: EndedSecrets): Promise<void> {
+  if (isLeft(run)) return
+  for await (const entries of duePages(work, endedIn(run.place))) {
+    await lookAt(work, run, entries, done, () => isLeft(run))
+    if (isLeft(run)) return
+  }
+}
+
+/** Looks at these records. One that cannot be read or written does not keep others from being looked at. */
+async function lookAt(
+  work: BoundSecrets,
+  run: PlaceRun,
+  entries: CompanionItem[],
+  done: EndedSecrets,
+  isOver = () => false,
+): Promise<void> {
+  await forEach(entries, work.hasTime, async (entry) => {
+    if (isOver()) return
+    const item = await getCompanion(work.storage, entry)
+    const bound = item && readBound(item)
+    if (!item || !bound || bound.gone || (bound.expiry ?? 0) > unixSeconds(work.now())) return
+    done.seen++
+    const outcome = await endOne(work, run, item, bound)
+    if (outcome === 'unconfirmed') run.failures++
+    if (outcome !== undefined) done[outcome]++
+  }).catch((error: unknown) => {
+    note(error, done)
+    if (error instanceof OutOfTime) throw error
+  })
 }
 
 type Outcome = 'kept' | 'removed' | 'pending' | 'unconfirmed'
@@ -122,16 +173,15 @@ type Outcome = 'kept' | 'removed' | 'pending' | 'unconfirmed'
 /** Returns undefined if somebody else has written the item meanwhile, and looks at it again. */
 async function endOne(
   work: BoundSecrets,
-  place: string,
+  run: PlaceRun,
   read: CompanionItem,
   bound: Bound,
-  mayTry: () => boolean,
 ): Promise<Outcome | undefined> {
   const { storage, now, deadline } = work
+  const { place } = run
   let item = read
-  const write = async (attributes: CompanionItem['attributes']): Promise<boolean> => {
-    const { pk, sk } = item
-    const written = await storage.writeCompanion({ pk, sk, attributes, when: { is: item } }, { deadline })
+  const write = async (next: CompanionItem): Promise<boolean> => {
+    const written = await storage.writeCompanion({ ...next, when: { is: item } }, { deadline })
     if (written) item = written
     return written !== undefined
   }
@@ -139,26 +189,27 @@ async function endOne(
   if (bound.ended === undefined) {
     const until = Math.min(await work.judge(bound, place), bound.until)
     if (until > at)
-      return (await write(boundAttributes(bound, Math.min(until, at + RECHECK_SECONDS)))) ? 'kept' : undefined
+      return (await write(boundItem(item, bound, Math.min(until, at + RECHECK_SECONDS)))) ? 'kept' : undefined
   }
   const over: Bound = { ...bound, ended: bound.ended ?? at }
   const { ended = at, attempts = 0 } = over
   // Written first: nothing may be bound to the Secret from now on, whatever becomes of the key.
-  if (bound.ended === undefined && !(await write(boundAttributes(over, at)))) return undefined
-  if (!mayTry()) return 'unconfirmed'
+  if (bound.ended === undefined && !(await write(boundItem(item, over, at)))) return undefined
+  // It is due: the next run begins with it.
+  if (isLeft(run)) return 'unconfirmed'
   try {
     await work.remove(over, place)
   } catch (error) {
-    if (at > bound.until + CLOCK_SECONDS) return (await write(goneAttributes(over, at))) ? 'removed' : undefined
+    if (at > bound.until + CLOCK_SECONDS) return (await write(goneItem(item, over, at))) ? 'removed' : undefined
     const pause = Math.min(LONGEST_PAUSE_SECONDS, 5 * 2 ** Math.min(attempts, 10))
     await work.unconfirmed(over, place, error)
-    await write(boundAttributes({ ...over, attempts: attempts + 1, failure: failureOf(error) }, at + pause))
+    await write(boundItem(item, { ...over, attempts: attempts + 1, failure: failureOf(error) }, at + pause))
     return 'unconfirmed'
   }
   const { failure: _, ...removed } = over
   const confirmed: Bound = { ...removed, confirmed: true }
-  if (at >= ended + REQUEST_SECONDS) return (await write(goneAttributes(confirmed, at))) ? 'removed' : undefined
-  return (await write(boundAttributes(confirmed, ended + REQUEST_SECONDS))) ? 'pending' : undefined
+  if (at >= ended + REQUEST_SECONDS) return (await write(goneItem(item, confirmed, at))) ? 'removed' : undefined
+  return (await write(boundItem(item, confirmed, ended + REQUEST_SECONDS))) ? 'pending' : undefined
 }
 
 const failureOf = (error: unknown): string => {

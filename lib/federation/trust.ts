@@ -30,6 +30,11 @@ export interface Trust extends TrustInternal {
 /** Returns the `client_id` of an exchange: `NAME@UID`. A trust that is deleted and made again has another one. */
 export const clientIdOf = ({ name, uid }: Pick<Trust, 'name' | 'uid'>): string => `${name}@${uid}`
 
+const LONGEST_PREFIX = 200
+
+/** Returns what the names of all keys that come through a trust begin with. */
+export const keyNamePrefix = (trust: string): string => `${trust.slice(0, LONGEST_PREFIX).replace(/[-.]+$/, '')}-`
+
 const stored = keptRecord('the internal part of a federated identity credential', REQUIRED, MADE_OPTIONAL)
 
 export const encodeTrustInternal = (internal: TrustInternal): JsonObject => stored.write(internal)

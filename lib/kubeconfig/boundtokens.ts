@@ -2,7 +2,7 @@
  * Issues tokens of service accounts for users, and removes the Secrets to which they are bound. The record of a Secret is written before
  * the Secret, and a token is handed out only if its key gives access after that: so every end of a key finds the Secrets of all its tokens.
  */
-import { type Bound, gatesOf } from '../authentication/boundsecrets.ts'
+import { type Bound, gatesOf, type Recorded, type RecordKey } from '../authentication/boundsecrets.ts'
 import { restrictsInside } from '../authorization/restriction.ts'
 import { projectOf, type ScopeOptions } from '../authorization/scopes/project.ts'
 import { identityOf, runOfUser } from '../authorization/users/identity.ts'
@@ -10,8 +10,9 @@ import { endOfAccess } from '../authorization/users/outliving.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { rfc3339OfUnix, unixSeconds } from '../meta/encoding/time.ts'
 import { checkDeadline, type Deadline } from '../meta/errors/deadline.ts'
-import { keyChanged, StatusError } from '../meta/errors/status.ts'
+import { keyChanged, tooManyRequests } from '../meta/errors/status.ts'
 import { defined } from '../meta/value/defined.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../meta/value/durations.ts'
 import type { Credentials } from './cluster/credentials.ts'
 import { clusterError, isFailure } from './cluster/failure.ts'
 import { type SecretServices, type StoredCredentials, storedCredentials } from './clustersecret.ts'
@@ -39,24 +40,24 @@ export interface AccountServices
   eks: Eks
 }
 
-/** Where a record is: of which key, in which place, and which of several. */
-export interface RecordKey {
-  uid: string
-  place: string
-  slot: string
-}
-
 /** The records of Secrets. */
 export interface BoundRecords {
-  /** Writes a record unless there is one. Returns whether it did. */
-  create(key: RecordKey, bound: Bound): Promise<boolean>
+  /** Writes a new record if there is none, or only `instead`, which is gone. Returns undefined if there is another one. */
+  create(key: RecordKey, bound: Bound, instead?: Recorded): Promise<Recorded | undefined>
   /**
    * Judges the key of the request as the authorizer did, and reads a record: one consistent call. `problem` is set if the key gives no
    * access any more, or is another one than when the request was allowed.
    */
-  judge(user: UserInfo, key: RecordKey): Promise<{ problem: boolean; bound: Bound | undefined }>
-  /** Gives a record up that this request has written: its Secret is gone, or is removed from now on. */
-  giveUp(key: RecordKey, how: 'gone' | 'removed' | 'unknown'): Promise<void>
+  judge(user: UserInfo, key: RecordKey): Promise<{ problem: boolean; found: Recorded | undefined }>
+  /** Records the uid of the Secret. Returns false if the record has changed since it was read. */
+  identify(recorded: Recorded, secretUid: string): Promise<boolean>
+  /** Ends a record that this request has written. `isRemoved` says that the cluster has confirmed that it has no such Secret. */
+  end(key: RecordKey, isRemoved: boolean): Promise<void>
+  /**
+   * Ends the record of the Secret to which a token is bound, for good. The uid of the Secret tells it from what somebody made up. Returns the
+   * record as it was; `ended` if it was over; `unknown` if there is none.
+   */
+  endToken(token: { secret: string; secretUid: string }): Promise<Recorded | 'ended' | 'unknown'>
 }
 
 export interface IssueServices extends AccountServices, ScopeOptions {
@@ -111,46 +112,64 @@ function entryFor(place: AccountTarget['place'], options: ScopeOptions) {
   return { virtualClusters: [{ project: projectOf(place.namespace, options), virtualCluster: place.name }] }
 }
 
+/** Requests share a Secret if their tokens are at most so long, in seconds, so that the Secrets of a key in a place are few. */
+const LENGTHS = [HOUR_SECONDS, 4 * HOUR_SECONDS, DAY_SECONDS] as const
+/** So many Secrets of a key for one length may be there or not be confirmed to be gone. The first of them that lives is used. */
+const MOST_SECRETS = 8
+/** Seconds until a client may try again when there are more. */
+const RETRY_SECONDS = 60
+
+/** Returns the length of tokens among which one of `seconds` shares a Secret: a day is doubled for those that are longer. */
+function sharedLength(seconds: number): number {
+  const length = LENGTHS.find((one) => one >= seconds)
+  return length ?? DAY_SECONDS * 2 ** Math.ceil(Math.log2(seconds / DAY_SECONDS))
+}
+
 /**
  * Returns a token of the account of the user, after at most two requests to the cluster, and one if a Secret of the key is there. Rejects
- * with 401 if the key gives no access any more, and with ClusterErrors (502, 503, 504).
+ * with 401 if the key gives no access any more, with 429 if the cluster has not removed earlier Secrets of the key, and with ClusterErrors
+ * (502, 503, 504).
  */
 export async function issueAccountToken(
   request: AccountRequest,
   services: IssueServices,
 ): Promise<AccountToken | { missingAccount: string }> {
   const { target, user, seconds, now, deadline } = request
+  const { records } = services
   const { expires } = endOfAccess(user)
   const at = unixSeconds(now)
   const wanted = Math.min(seconds, (expires ?? Number.POSITIVE_INFINITY) - at)
   const account = accountName(identityOf(user))
   const credentials = await credentialsOf(target, services)
-  // Requests for the same time share a Secret for a while, so that most need only a token.
-  const period = Math.floor(at / seconds)
+  const length = sharedLength(seconds)
+  const period = Math.floor(at / length)
   const own: Bound = {
     name: user.key.name,
     uid: user.key.uid,
     account,
     namespace: target.namespace,
-    secret: `keyplane-${user.key.uid}-${services.uuid().slice(0, 8)}`,
+    secret: secretName(user.key.uid, services.uuid()),
     secretRef: target.secretRef,
     server: credentials.server,
     since: at,
     // The end of the key does not count: it may move, and the Secret ends with it in any case.
-    until: (period + 2) * seconds,
+    until: (period + 2) * length,
     ...gatesOf(user.federation),
   }
   checkDeadline(deadline)
-  const key = { uid: user.key.uid, place: target.key, slot: `${seconds}.${period}` }
-  const work: Work = { request, services, credentials, wanted, account }
-  if (await services.records.create(key, own)) return make(work, key, own)
-  const { problem, bound } = await services.records.judge(user, key)
-  if (problem) throw keyChanged()
-  if (bound && isUsable(bound, own, at + wanted)) return reuse(work, key, bound)
-  // The Secret of this time is ended, or is of another account or cluster.
-  const other = { ...key, slot: `${key.slot}.${services.uuid()}` }
-  if (!(await services.records.create(other, own))) throw clusterError('failing', target.label)
-  return make(work, other, own)
+  const work: Work = { request, services, credentials, wanted }
+  for (let number = 0; number < MOST_SECRETS; number++) {
+    const key = { uid: user.key.uid, place: target.key, slot: `${length}.${period}.${number}` }
+    const made = await records.create(key, own)
+    if (made) return make(work, made)
+    const { problem, found } = await records.judge(user, key)
+    if (problem) throw keyChanged()
+    if (found && isUsable(found.bound, own)) return reuse(work, found)
+    const again = found?.bound.gone && (await records.create(key, following(own, found.bound), found))
+    if (again) return make(work, again)
+  }
+  const why = `cluster "${target.label}" has not confirmed that earlier Secrets of this access key are removed`
+  throw tooManyRequests(why, RETRY_SECONDS)
 }
 
 interface Work {
@@ -159,15 +178,29 @@ interface Work {
   credentials: Credentials
   /** Seconds. */
   wanted: number
-  account: string
 }
 
-/** Reports whether a token that is valid until `end` may be bound to the Secret of another request. */
-const isUsable = (bound: Bound, own: Bound, end: number): boolean =>
+/** So many Secrets that were there before are remembered. Their tokens have ended. */
+const MOST_FORMER = 32
+
+/** Returns a record that takes the place of one that is gone, and knows the Secrets of those before it. */
+function following(own: Bound, { former = [], secretUid }: Bound): Bound {
+  const known = [...former, ...(secretUid === undefined ? [] : [secretUid])]
+  return known.length === 0 ? own : { ...own, former: known.slice(-MOST_FORMER) }
+}
+
+/** Reports whether tokens may be bound to the Secret of another request. */
+const isUsable = (bound: Bound, own: Bound): boolean =>
   !bound.gone &&
   bound.ended === undefined &&
-  bound.until >= end &&
   (['account', 'namespace', 'secretRef', 'server'] as const).every((member) => bound[member] === own[member])
+
+const SECRET_NAME = /^keyplane-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/
+
+const secretName = (uid: string, random: string): string => `keyplane-${uid}-${random.slice(0, 8)}`
+
+/** Returns the uid of the key in the name of a Secret of this service, or undefined for another name. */
+export const keyUidIn = (secret: string): string | undefined => SECRET_NAME.exec(secret)?.[1]
 
 const credentialsOf = (target: AccountTarget, services: AccountServices, fresh = false) =>
   credentialsAt(
@@ -187,67 +220,109 @@ function credentialsAt(where: StoredCredentials, { secrets, eks }: AccountServic
   return cluster ? eks.credentials(where.cluster, cluster, fresh) : storedCredentials(where, secrets, fresh)
 }
 
-function askingOf({ request: { target, deadline }, services, credentials }: Work): Asking {
-  const client = services.connect(target.label, credentials, { keepsConnections: true })
-  return { client, signal: services.deadline(Math.max(0, Math.floor(Math.min(WAIT_MS, deadline() - RESERVE_MS)))) }
-}
-
-/** Makes the Secret and a token. Whatever fails, nothing stays that could give access. */
-async function make(work: Work, key: RecordKey, bound: Bound): Promise<AccountToken | { missingAccount: string }> {
+/**
+ * Makes the Secret and a token for a record of this request. Whatever fails, nothing stays that could give access: the record is ended, and
+ * is kept until the cluster confirms that the Secret is gone.
+ */
+async function make(work: Work, recorded: Recorded): Promise<AccountToken | { missingAccount: string }> {
   const { request, services } = work
-  const { records } = services
-  let asking = askingOf(work)
-  let made = false
+  const { key, bound } = recorded
   try {
-    const secret = describe(work)
-    await createSecret(bound, secret, asking).catch(async (error) => {
-      if (!isFailure(error, 'unauthorized')) throw error
-      const rotated = await credentialsOf(request.target, services, true)
-      const isSame = JSON.stringify(rotated) === JSON.stringify(work.credentials)
-      if (isSame || rotated.server !== bound.server) throw error
-      asking = askingOf({ ...work, credentials: rotated })
-      await createSecret(bound, secret, asking)
+    return await withCredentials(work, async (asking) => {
+      await createSecret(bound, describe(work), asking)
+      return confirm(work, recorded, await tokenFor(work, recorded, asking))
     })
-    made = true
-    const token = await tokenFor(work, bound, asking).catch(async (error) => {
-      // Somebody has removed the Secret: this service, if the key has ended meanwhile.
-      if (isFailure(error, 'not-found') && error.missing === 'secrets') await demandAccess(work, key)
-      throw error
-    })
-    // What has ended the key before this found no record, or has ended it.
-    await demandAccess(work, key)
-    return token
   } catch (error) {
-    const how = made || mayExist(error) ? await tryRemoval(bound, asking, services) : 'gone'
-    await records.giveUp(key, how)
-    if (isFailure(error, 'not-found') && error.missing === 'serviceaccounts') return { missingAccount: bound.account }
-    throw explained(error, bound, request.target, made)
+    const isRemoved = await removeBoundSecret(bound, request.target.key, services).then(
+      () => true,
+      () => false,
+    )
+    await services.records.end(key, isRemoved)
+    return missingAccount(error, bound)
   }
 }
 
-/** Throws 401 unless the key gives access as when the request was allowed, and nothing has ended the record. */
-async function demandAccess({ request: { user }, services: { records } }: Work, key: RecordKey): Promise<void> {
-  const { problem, bound } = await records.judge(user, key)
-  if (problem || !bound || bound.gone || bound.ended !== undefined) throw keyChanged()
-}
-
-/** Makes a token for a Secret that another request has made, or is making. What ends the key finds the record of that one. */
-async function reuse(work: Work, key: RecordKey, bound: Bound): Promise<AccountToken | { missingAccount: string }> {
+/**
+ * Makes a token for a Secret that another request has made, or is making. What ends the key finds the record of that one, which this
+ * request never gives up.
+ */
+async function reuse(work: Work, recorded: Recorded): Promise<AccountToken | { missingAccount: string }> {
+  const { bound } = recorded
   try {
-    return await tokenFor(work, bound, askingOf(work))
+    return await withCredentials(work, async (asking) => {
+      const token = await tokenFor(work, recorded, asking).catch(async (error) => {
+        if (!isFailure(error, 'not-found') || error.missing !== 'secrets') throw error
+        // Somebody has removed the Secret, or it is not made yet.
+        await createSecret(bound, describe(work), asking)
+        return tokenFor(work, recorded, asking)
+      })
+      return token.secretUid === bound.secretUid ? token : confirm(work, recorded, token)
+    })
   } catch (error) {
-    if (!isFailure(error, 'not-found') && !isFailure(error, 'unauthorized'))
-      throw explained(error, bound, work.request.target, true)
-    if (error.missing === 'serviceaccounts') return { missingAccount: bound.account }
-    return make(work, key, bound)
+    return missingAccount(error, bound)
   }
 }
 
-async function tokenFor({ wanted, request: { now } }: Work, bound: Bound, asking: Asking): Promise<AccountToken> {
-  const made = await requestToken(bound, wanted, asking)
-  const seconds = Math.floor((made.expires.getTime() - now.getTime()) / 1000)
-  // Later than this, the record might be forgotten before the token expires.
-  if (seconds > wanted + SKEW_SECONDS) throw clusterError('garbage', asking.client.name, 'its clock is wrong')
+/**
+ * Returns the token, if its key gives access as when the request was allowed: what has ended the key before this found no record, or has
+ * ended it. Records the uid of the Secret first, by which a token is told from one that somebody made up. Throws 401 otherwise.
+ */
+async function confirm(work: Work, recorded: Recorded, token: AccountToken): Promise<AccountToken> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const found = await demandAccess(work, recorded)
+    if (found.bound.secretUid === token.secretUid) return token
+    if (await work.services.records.identify(found, token.secretUid)) return token
+  }
+  throw keyChanged()
+}
+
+/** How often a record is read again that others write meanwhile. */
+const ATTEMPTS = 5
+
+/** Returns the record as it is now. Throws 401 unless the key gives access as when the request was allowed, and the record lives. */
+async function demandAccess({ request, services }: Work, { key, bound }: Recorded): Promise<Recorded> {
+  const { problem, found } = await services.records.judge(request.user, key)
+  if (problem || !found || found.bound.secret !== bound.secret) throw keyChanged()
+  if (found.bound.gone || found.bound.ended !== undefined) throw keyChanged()
+  return found
+}
+
+/** Acts, and once more with the credentials as they are stored now if the cluster does not accept those that are kept in memory. */
+async function withCredentials<T>(work: Work, act: (asking: Asking) => Promise<T>): Promise<T> {
+  const { request, services, credentials } = work
+  const asking = (given: Credentials): Asking => ({
+    client: services.connect(request.target.label, given, { keepsConnections: true }),
+    signal: services.deadline(Math.max(0, Math.floor(Math.min(WAIT_MS, request.deadline() - RESERVE_MS)))),
+  })
+  try {
+    return await act(asking(credentials))
+  } catch (error) {
+    if (!isFailure(error, 'unauthorized')) throw error
+    const rotated = await credentialsOf(request.target, services, true)
+    const isSame = JSON.stringify(rotated) === JSON.stringify(credentials)
+    if (isSame || rotated.server !== credentials.server) throw error
+    return act(asking(rotated))
+  }
+}
+
+/** Throws the error for the client, unless it says that there is no account. */
+function missingAccount(error: unknown, bound: Bound): { missingAccount: string } {
+  if (isFailure(error, 'not-found') && error.missing === 'serviceaccounts') return { missingAccount: bound.account }
+  throw error
+}
+
+async function tokenFor(work: Work, recorded: Recorded, asking: Asking): Promise<AccountToken> {
+  const { wanted, request } = work
+  const { bound } = recorded
+  const made = await requestToken(bound, wanted, asking).catch(async (error) => {
+    // The Secret is not there: this service has removed it, if the key has ended meanwhile.
+    if (isFailure(error, 'not-found') && error.missing === 'secrets') await demandAccess(work, recorded)
+    throw error
+  })
+  const seconds = Math.floor((made.expires.getTime() - request.now.getTime()) / 1000)
+  // Later than the limit, the record might be forgotten before the token expires.
+  if (seconds <= 0 || seconds > wanted + SKEW_SECONDS)
+    throw clusterError('garbage', asking.client.name, 'its clock is wrong')
   const shortened =
     seconds < wanted - SHORT_SECONDS
       ? [`requested expiration of ${wanted} seconds shortened to ${seconds} seconds by the cluster`]
@@ -265,41 +340,6 @@ const describe = ({ request: { user } }: Work) => ({
   labels: { 'app.kubernetes.io/managed-by': 'keyplane', [EXTRA.keyUid]: user.key.uid },
   annotations: { [EXTRA.key]: user.key.name, [EXTRA.run]: runOfUser(user) },
 })
-
-/** After these failures, the Secret may or may not exist. */
-const UNCERTAIN = ['timeout', 'reset', 'failing', 'garbage', 'too-large', 'redirect'] as const
-
-const mayExist = (error: unknown): boolean =>
-  !(error instanceof StatusError) || isFailure(error, ...UNCERTAIN) || error.status.code === 504
-
-async function tryRemoval(
-  bound: Bound,
-  { client }: Asking,
-  { deadline }: IssueServices,
-): Promise<'removed' | 'unknown'> {
-  return removeSecret(bound, { client, signal: deadline(REMOVAL_MS) }).then(
-    () => 'removed',
-    () => 'unknown',
-  )
-}
-
-/** Says what the cluster lacks, where its administrator has to act. */
-function explained(error: unknown, { namespace }: Bound, { label }: AccountTarget, made: boolean): unknown {
-  const advice = 'npm run cluster-config -- --service-accounts prints what the cluster needs'
-  if (isFailure(error, 'not-found') && error.missing === 'namespaces')
-    return clusterError('not-found', label, `namespace "${namespace}" does not exist there; ${advice}`, error)
-  if (isFailure(error, 'forbidden')) {
-    const what = made ? 'serviceaccounts/token' : 'secrets'
-    const who = 'by the RBAC of the cluster or by its admission'
-    return clusterError(
-      'forbidden',
-      label,
-      `create of ${what} in namespace "${namespace}" is refused ${who}; ${advice}`,
-      error,
-    )
-  }
-  return error
-}
 
 /**
  * Removes a Secret. Rejects with a ClusterError unless its cluster confirms that. The address in the credentials may be another one by

@@ -104,10 +104,10 @@ function checkVacant(store: Store, draft: Draft, current: Stored | undefined, co
 }
 
 /** Returns the mutation that stores a new object. */
-export async function putNew(store: Store, draft: Draft): Promise<Mutation> {
+export async function putNew(store: Store, draft: Draft, now: Date): Promise<Mutation> {
   const { object, internal } = draft
   const { name = '', namespace = '' } = object.metadata
-  const companions = await companionsOf(store, objectKey(namespace, name), draft, undefined)
+  const companions = await companionsOf(store, objectKey(namespace, name), draft, undefined, now)
   return { type: 'put', object, internal, companions }
 }
 
@@ -150,14 +150,14 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
   const key = objectKey(namespace, name)
   if (context.dryRun) {
     checkVacant(store, draft, await storage.get(kind.table, key), context)
-    await putNew(store, draft)
+    await putNew(store, draft, context.now)
     return dryRunOutcome(draft, request)
   }
   checkNoResourceVersion(request)
   try {
     const mutate = async (current: Stored | undefined): Promise<Mutation> => {
       checkVacant(store, draft, current, context)
-      return bindToMaker(store, current, await putNew(store, draft), context)
+      return bindToMaker(store, current, await putNew(store, draft, context.now), context)
     }
     const { after } = await storage.update(kind.table, key, mutate, {
       deadline: context.deadline,

@@ -73,14 +73,14 @@ async function judge(
   const { object } = live
   const finalizers = finalizersOnDelete(options, object.metadata.finalizers ?? [])
   if (finalizers.length === 0) {
-    const companions = await companionsOf(store, live.key, undefined, live, options.plan)
+    const companions = await companionsOf(store, live.key, undefined, live, context.now, options.plan)
     return { object, mutation: { type: 'delete', companions } }
   }
   const after = { ...object, metadata: markDeleted(object.metadata, finalizers, context.now) }
   if (deepEqual(object.metadata, after.metadata)) return { object, mutation: { type: 'none' } }
-  const { internal } = live
-  const companions = await companionsOf(store, live.key, { object: after, internal, secrets: [] }, live, options.plan)
-  return { object: after, mutation: { type: 'put', object: after, internal, companions, reserve: true } }
+  const marked = { object: after, internal: live.internal, secrets: [] }
+  const companions = await companionsOf(store, live.key, marked, live, context.now, options.plan)
+  return { object: after, mutation: { type: 'put', object: after, internal: live.internal, companions, reserve: true } }
 }
 
 function warnOf<P>({ strategy }: Store<P>, old: Stored, { warn }: RequestContext): void {

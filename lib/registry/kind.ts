@@ -151,6 +151,7 @@ export interface Strategy<P = unknown> {
     after: Draft<P> | undefined,
     before: Stored | undefined,
     plan: P | undefined,
+    now: Date,
   ): readonly Companion[] | Promise<readonly Companion[]>
   /** Returns the field error for a companion that exists but must not (`ifAbsent`, `absent`). Undefined: the caller explains it. */
   companionExists?(plan: P | undefined): FieldError | undefined

@@ -152,9 +152,10 @@ export async function companionsOf(
   key: string,
   after: Draft | undefined,
   before: Stored | undefined,
+  now: Date,
   plan = after?.plan,
 ): Promise<Companion[]> {
-  const own = (await strategy.companions?.(after, before, plan)) ?? []
+  const own = (await strategy.companions?.(after, before, plan, now)) ?? []
   return [...own, ...ownerCompanions(kind.plural, key, after?.object, before?.object)]
 }
 

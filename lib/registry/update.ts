@@ -129,7 +129,7 @@ async function judgeMissing(store: Store, request: UpdateRequest, context: Reque
   const creation = await request.createInstead()
   const draft = await prepareNew(store, creation, context)
   if (!context.dryRun) checkNoResourceVersion(creation)
-  return { draft, mutation: await putNew(store, draft), creation }
+  return { draft, mutation: await putNew(store, draft, context.now), creation }
 }
 
 async function judge(store: Store, request: UpdateRequest, live: Stored, context: RequestContext): Promise<Judged> {
@@ -170,9 +170,9 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   const { object, internal } = draft
   const key = objectKey(namespace, name)
   if (isFinalized(object))
-    return judged({ type: 'delete', companions: await companionsOf(store, key, undefined, live) })
+    return judged({ type: 'delete', companions: await companionsOf(store, key, undefined, live, context.now) })
   if (deepEqual(object, old) && deepEqual(internal, live.internal)) return judged({ type: 'none' })
-  const companions = await companionsOf(store, key, draft, live)
+  const companions = await companionsOf(store, key, draft, live, context.now)
   const reserve = isMaster(context.user) || object.metadata.deletionTimestamp !== undefined
   return judged({ type: 'put', object, internal, companions, reserve })
 }

@@ -1,15 +1,29 @@
 /** Keeps the records of the Secrets to which tokens of service accounts are bound, in the table. */
-import { type Bound, boundAttributes, boundKey, goneAttributes, readBound } from '../authentication/boundsecrets.ts'
+import {
+  type Bound,
+  boundItem,
+  boundKey,
+  boundPartition,
+  endingItem,
+  isPlaceDue,
+  placeItem,
+  placeOf,
+  type Recorded,
+  type RecordKey,
+  readBound,
+  slotOf,
+} from '../authentication/boundsecrets.ts'
 import { credentialItemKey } from '../authentication/credential.ts'
 import { gateKeys } from '../authentication/gates.ts'
 import { REQUEST_SECONDS } from '../authentication/keystatus.ts'
 import { type JudgeDeps, judge } from '../authentication/values/judge.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
-import type { BoundRecords, RecordKey } from '../kubeconfig/boundtokens.ts'
+import { type BoundRecords, keyUidIn } from '../kubeconfig/boundtokens.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
-import type { CompanionItem } from '../storage/interface.ts'
+import { StorageError } from '../storage/errors.ts'
+import type { CommitOptions, CompanionItem } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
-import { getCompanion } from '../storage/readcompanions.ts'
+import { companionPages, getCompanion } from '../storage/readcompanions.ts'
 import type { AuthenticatingServer } from './authenticating.ts'
 import { judgeDeps } from './authentication.ts'
 
@@ -29,16 +43,19 @@ export function boundRecords(
   server: Pick<AuthenticatingServer, 'storage' | 'limits' | 'now' | 'elapsed'> & Judging,
 ): BoundRecords {
   const { storage, now, elapsed } = server
+  const noted = new Map<string, number>()
   const deadline = () => {
     const start = elapsed()
     return () => WRITE_MS - (elapsed() - start)
   }
+  const options = () => ({ deadline: deadline() })
   return {
-    async create(key, bound) {
+    async create(key, bound, instead) {
+      await notePlace(key.place, options())
+      const when = instead ? { is: instead.item } : ('absent' as const)
       // Looked at when the request is over: it may have died.
-      const attributes = boundAttributes(bound, bound.since + 2 * REQUEST_SECONDS)
-      const item = { ...keyOf(key), attributes, when: 'absent' as const }
-      return (await storage.writeCompanion(item, { deadline: deadline() })) !== undefined
+      const item = boundItem(keyOf(key), bound, bound.since + 2 * REQUEST_SECONDS)
+      return recordedIn(key, await storage.writeCompanion({ ...item, when }, options()))
     },
     async judge(user, key) {
       const { credential, federation } = user
@@ -50,23 +67,59 @@ export function boundRecords(
       const items = await storage.getCompanions(keys)
       const [item] = items
       const found = (wanted: ItemKey) => items.find((one) => one?.pk === wanted.pk && one.sk === wanted.sk)
-      return { problem: await hasProblem(user, found, server), bound: item && readBound(item) }
+      return { problem: await hasProblem(user, found, server), found: recordedIn(key, item) }
     },
-    async giveUp(key, how) {
+    async identify({ bound, item }, secretUid) {
+      const next = boundItem(item, { ...bound, secretUid }, bound.expiry ?? bound.since)
+      return (await storage.writeCompanion({ ...next, when: { is: item } }, options())) !== undefined
+    },
+    async end(key, isRemoved) {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const item = await getCompanion(storage, keyOf(key))
-        const bound = item && readBound(item)
-        if (!item || !bound || bound.gone) return
-        const at = unixSeconds(now())
-        const ended: Bound = { ...bound, ended: bound.ended ?? at, ...(how === 'removed' && { confirmed: true }) }
-        const due = how === 'removed' ? at + REQUEST_SECONDS : at
-        const attributes = how === 'gone' ? goneAttributes(ended, at) : boundAttributes(ended, due)
-        const { pk, sk } = item
-        if (await storage.writeCompanion({ pk, sk, attributes, when: { is: item } }, { deadline: deadline() })) return
+        if (!item || (await endRecord(item, isRemoved))) return
       }
     },
+    async endToken({ secret, secretUid }) {
+      const uid = keyUidIn(secret)
+      if (uid === undefined) return 'unknown'
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const bounds: { item: CompanionItem; bound: Bound }[] = []
+        for await (const items of companionPages(storage, boundPartition(uid)))
+          bounds.push(...items.map((item) => ({ item, bound: readBound(item) })))
+        const own = bounds.find(({ bound }) => bound.secretUid === secretUid && bound.secret === secret)
+        if (!own) return bounds.some(({ bound }) => bound.former?.includes(secretUid)) ? 'ended' : 'unknown'
+        const { item, bound } = own
+        if (bound.gone || bound.ended !== undefined) return 'ended'
+        if (!(await endRecord(item, false))) continue
+        await storage.writeCompanion(endingItem(`key#${uid}`, now()), options())
+        return { key: { uid, place: placeOf(item), slot: slotOf(item) }, bound, item }
+      }
+      throw new StorageError('Unavailable', 'the record of a bound Secret changes all the time')
+    },
+  }
+
+  /** Each process notes a place once a day, before its first record there. */
+  async function notePlace(place: string, written: CommitOptions): Promise<void> {
+    const at = unixSeconds(now())
+    const item = placeItem(place, at)
+    if (!isPlaceDue(noted.get(place) ?? 0, at)) return
+    await storage.writeCompanion(item, written)
+    noted.set(place, Number(item.attributes.expires))
+  }
+
+  /** Ends a record as it was read. Returns false if it has changed since. */
+  async function endRecord(item: CompanionItem, isRemoved: boolean): Promise<boolean> {
+    const bound = readBound(item)
+    if (bound.gone) return true
+    const at = unixSeconds(now())
+    const ended: Bound = { ...bound, ended: bound.ended ?? at, ...(isRemoved && { confirmed: true }) }
+    const next = boundItem(item, ended, isRemoved ? at + REQUEST_SECONDS : at)
+    return (await storage.writeCompanion({ ...next, when: { is: item } }, options())) !== undefined
   }
 }
+
+const recordedIn = (key: RecordKey, item: CompanionItem | undefined): Recorded | undefined =>
+  item && { key, item, bound: readBound(item) }
 
 type Find = (key: ItemKey) => CompanionItem | undefined
 

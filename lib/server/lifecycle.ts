@@ -7,6 +7,7 @@ import type { Lifecycle } from '../controllers/events/lifecycle.ts'
 import { publish } from '../controllers/events/publish.ts'
 import { runLifecycle } from '../controllers/events/run.ts'
 import { markRecording } from '../controllers/events/usage.ts'
+import { keysThrough } from './keysthrough.ts'
 import { connectionOf, invokeLater } from './lambda/lambdaapi.ts'
 import { lazy } from './process/lazy.ts'
 import { describeError } from './process/logger.ts'
@@ -31,13 +32,15 @@ export function lifecycleHandler() {
     let published = 0
     let rotationsReplaced = 0
     try {
+      const hasTime = () => context.getRemainingTimeInMillis() > reserveMs
       const life: Lifecycle = {
         store: server.storeOf(OwnedAccessKey),
         storage: server.storage,
         limits: server.limits,
         recordSources: server.recordSources,
         now: server.now,
-        hasTime: () => context.getRemainingTimeInMillis() > reserveMs,
+        hasTime,
+        keysThrough: keysThrough(server.storage, hasTime),
         deadline: () => context.getRemainingTimeInMillis(),
         source: config.issuer,
         async publish(events) {

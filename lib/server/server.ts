@@ -77,11 +77,13 @@ const connectCluster: VirtualClusterServices['connect'] = (name, credentials, op
 
 /** Only functions that issue such tokens load the module. */
 function lazyRecords(server: Parameters<typeof boundRecords>[0]): BoundRecords {
-  const records = async () => (await import('./boundrecords.ts')).boundRecords(server)
+  const records = lazy(async () => (await import('./boundrecords.ts')).boundRecords(server))
   return {
-    create: async (key, bound) => (await records()).create(key, bound),
-    judge: async (user, key) => (await records()).judge(user, key),
-    giveUp: async (key, how) => (await records()).giveUp(key, how),
+    create: async (...given) => (await records()).create(...given),
+    judge: async (...given) => (await records()).judge(...given),
+    identify: async (...given) => (await records()).identify(...given),
+    end: async (...given) => (await records()).end(...given),
+    endToken: async (...given) => (await records()).endToken(...given),
   }
 }
 

@@ -11,6 +11,7 @@ import { markKey, type SignalKind, signalItem } from '../../lib/authentication/s
 import { type EndReason, tombstoneAttributes } from '../../lib/authentication/values/tombstone.ts'
 import { kindOf } from '../../lib/controllers/events/event.ts'
 import { runLifecycle } from '../../lib/controllers/events/run.ts'
+import { keysThrough } from '../../lib/server/keysthrough.ts'
 import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { endless } from '../support/deadlines.ts'
 import { copyTable } from '../support/dynamodb.ts'
@@ -121,6 +122,7 @@ async function publish(): Promise<string[]> {
   const published: string[] = []
   await runLifecycle({
     store: server.parts.storeOf(OwnedAccessKey),
+    keysThrough: keysThrough(server.parts.storage, () => true),
     storage: server.parts.storage,
     limits: {},
     recordSources: true,

@@ -7,7 +7,7 @@ import { sampleEvent } from '../../events/sample.ts'
 import { functionNames } from '../../infra/build.ts'
 import { makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
-import { boundAttributes, boundKey } from '../../lib/authentication/boundsecrets.ts'
+import { boundItem, boundKey, placeItem } from '../../lib/authentication/boundsecrets.ts'
 import { encodeKeyItem } from '../../lib/federation/issuerkeys.ts'
 import { parseKeySet } from '../../lib/federation/jwks.ts'
 import { marshalKey } from '../../lib/storage/dynamodb/expressions.ts'
@@ -545,14 +545,17 @@ test('Secrets that tokens of service accounts are bound to', async () => {
   })
   const bind = async (uid: string, name: string) => {
     const at = Math.floor(Date.now() / 1000)
-    const attributes = boundAttributes(
+    const place = `clusters/accounts/${uid}`
+    const item = boundItem(
+      boundKey(uid, place, '1'),
       {
         ...{ name, uid, account: 'user.alice', namespace: 'keyplane', secret: 's', secretRef: 'accounts' },
         ...{ server: 'https://accounts.example.com', since: at, until: at + 600 },
       },
       at,
     )
-    await storage.writeCompanion({ ...boundKey(uid, `clusters/accounts/${uid}`, '1'), attributes }, unhurried)
+    await storage.writeCompanion(placeItem(place, at), unhurried)
+    await storage.writeCompanion(item, unhurried)
   }
   const made = await create(keys, key('bound', { user: 'bound' }))
   await bind(made.metadata.uid, 'bound')

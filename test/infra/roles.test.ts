@@ -221,7 +221,12 @@ test.each<[rule: string, operations: string[], partitions: string[], functions: 
   ['it removes history', ['DeleteItem'], ['history#u'], ['lifecycle']],
   ['one function shows history', reads, ['history#u'], ['lifecycle', 'ownedaccesskeys/history']],
   ['it looks for what ends keys otherwise', ['Query'], ['ending'], ['lifecycle']],
-  ['it finds the bound Secrets of keys', ['Query'], ['bound#u'], ['lifecycle']],
+  [
+    'these find the bound Secrets of keys',
+    ['Query'],
+    ['bound#u'],
+    ['accesskeyrevocations/create', 'lifecycle', 'oauth2/revoke'],
+  ],
   [
     'kube configs record bound Secrets, and their end is written',
     ['PutItem'],
@@ -230,6 +235,7 @@ test.each<[rule: string, operations: string[], partitions: string[], functions: 
       'boundsecrets',
       'clusters/kubeconfig/create',
       'lifecycle',
+      'oauth2/revoke',
       'oauth2/token',
       'virtualclusterinstances/kubeconfig/create',
     ],
@@ -266,13 +272,8 @@ test('functions that respond from the request alone have no access to the table'
     expect([name, actions(name).filter((one) => one.startsWith('dynamodb:'))]).toEqual([name, []])
 })
 
-test('only revocations and functions on a schedule read the index, and only those of the stream its records', () => {
-  expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual([
-    'accesskeyrevocations/create',
-    'boundsecrets',
-    'lifecycle',
-    'sweep',
-  ])
+test('only functions on a schedule read the index, and only those of the stream its records', () => {
+  expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual(['boundsecrets', 'lifecycle', 'sweep'])
   const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']
   const readers = ['garbagecollector', 'lifecycle']
   for (const one of reading) {

@@ -1,12 +1,13 @@
 /** Tests exchanges for the token of a cluster or virtual cluster: its forms, who may have it, what ends it, and what repeats cost. */
-import { createPublicKey } from 'node:crypto'
-import { compactVerify, decodeJwt } from 'jose'
+import { createPublicKey, randomUUID } from 'node:crypto'
+import { compactVerify, decodeJwt, type JWTPayload } from 'jose'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exchange } from '../../lib/server/exchange/exchange.ts'
 import { createSignatureLimit } from '../../lib/server/exchange/signaturelimit.ts'
 import { OAuthError } from '../../lib/server/oauth/oautherror.ts'
-import { type AccountCluster, startAccountCluster } from '../support/accountcluster.ts'
+import { revoke as revokeToken } from '../../lib/server/oauth/revoke.ts'
+import { type AccountCluster, encodeToken, startAccountCluster } from '../support/accountcluster.ts'
 import { endless } from '../support/deadlines.ts'
 import {
   exchangeForm,
@@ -333,6 +334,29 @@ describe('a revocation of a token', () => {
     expect(server.auditOf(await revoke(token)).reason).toBe('nothing_revoked')
   })
 
+  test('that has expired ends nothing', async () => {
+    const { json } = await ask(toProd)
+    const token = json.access_token
+    const revokeAt = (now: Date) => {
+      const call = { requestId: 'r', headers: {}, form: new Map([['token', token]]), now, deadline: endless }
+      return revokeToken({ ...call, note: () => undefined }, server.parts)
+    }
+    const { exp = 0 } = decodeJwt(token)
+    expect((await revokeAt(new Date(exp * 1000))).outcome).toBe('nothing_revoked')
+    expect(await exists(token)).toBe(true)
+    expect((await revokeAt(new Date((exp - 1) * 1000))).outcome).toBe('revoked')
+  })
+
+  test('leaves a key of an exchange that may do more', async () => {
+    const { json } = await ask({})
+    const scope = { clusters: [{ cluster: 'prod' }] }
+    const body = { apiVersion, kind: 'DirectClusterEndpointToken', spec: { scope } }
+    const made = await server.post(`${management}/directclusterendpointtokens`, body, json.access_token)
+    const { token } = made.json.status
+    expect([made.status, server.auditOf(await revoke(token)).reason]).toEqual([201, 'nothing_revoked'])
+    expect(await exists(token)).toBe(true)
+  })
+
   test('leaves a key that no exchange made', async () => {
     const { spec } = await server.make(keys, {
       apiVersion,
@@ -596,6 +620,118 @@ describe('a cluster whose service accounts issue the tokens', () => {
     expect(await countKeys()).toBe(before + 1)
     // An access key is not given for it: that exchange was never made.
     expect(server.auditOf(await federation.exchange(client, token)).reason).toBe('replayed')
+  })
+
+  describe('a revocation', () => {
+    /** Revokes, while the functions run that a deployment has for it. */
+    async function revoke(token: string): Promise<Answer> {
+      let isAnswered = false
+      const answer = sendForm(server, revokePath, new URLSearchParams({ token }).toString()).finally(() => {
+        isAnswered = true
+      })
+      while (!isAnswered) {
+        await publishEvents()
+        await endSecrets()
+      }
+      return answer
+    }
+    const parts = (token: string) => token.split('.') as [string, string, string]
+    const changed = (token: string, edit: (claims: JWTPayload & Record<string, object>) => object): string => {
+      const [header, , signature] = parts(token)
+      const claims = edit(decodeJwt(token) as JWTPayload & Record<string, object>)
+      return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.')
+    }
+
+    test('ends the token and its key, and a second one is no failure', async () => {
+      const { cluster, target, client } = await begin()
+      const { json } = await federation.exchange(client, federation.sign(), target)
+      const before = await countKeys()
+      const answer = await revoke(json.access_token)
+      expect([answer.status, answer.json]).toEqual([200, { revoked: true }])
+      expect(server.auditOf(answer)).toMatchObject({ reason: 'revoked', name: expect.any(String), user: 'team:shop' })
+      expect([cluster.accepts(json.access_token), secretsOf(cluster), await countKeys()]).toEqual([
+        false,
+        0,
+        before - 1,
+      ])
+      const again = await revoke(json.access_token)
+      expect([again.status, again.text, server.auditOf(again).reason]).toEqual([200, '', 'nothing_revoked'])
+    })
+
+    test('names a cluster that has not confirmed it', async () => {
+      const { cluster, name, target, client } = await begin()
+      const { json } = await federation.exchange(client, federation.sign(), target)
+      cluster.plays.delete = ({ response }) => void response.socket?.destroy()
+      expect((await revoke(json.access_token)).json).toEqual({ revoked: true, unconfirmed: [name] })
+      expect(cluster.accepts(json.access_token)).toBe(true)
+    })
+
+    test('ends no more than the token of a key that may do more', async () => {
+      const { cluster, name } = await begin()
+      const { spec } = await server.make(keys, {
+        apiVersion,
+        kind: 'OwnedAccessKey',
+        metadata: { name: `wide-${name}` },
+        spec: { team: 'shop' },
+      })
+      const path = `${management}/clusters/${name}/kubeconfig`
+      const body = { apiVersion, kind: 'ClusterKubeConfig', spec: {} }
+      const made = await server.post(path, body, spec.key)
+      // biome-ignore lint/suspicious/noExplicitAny: a document.
+      const { token } = (load(made.json.status.kubeConfig) as any).users[0].user
+      expect((await revoke(token)).json).toEqual({ revoked: true })
+      expect(cluster.accepts(token)).toBe(false)
+      expect((await server.post(path, body, spec.key)).status).toBe(201)
+    })
+
+    test('ends nothing for a token that somebody made up, or that has expired', async () => {
+      const { cluster, target, client } = await begin()
+      const { json } = await federation.exchange(client, federation.sign(), target)
+      const token: string = json.access_token
+      const withSecret = (more: object) =>
+        changed(token, ({ 'kubernetes.io': bound = {}, ...claims }) => {
+          const { secret, ...rest } = bound as { secret?: object }
+          return { ...claims, 'kubernetes.io': { ...rest, secret: { ...secret, ...more } } }
+        })
+      const foreign = [
+        withSecret({ uid: randomUUID() }),
+        withSecret({ uid: '' }),
+        withSecret({ name: `keyplane-${randomUUID()}-01234567` }),
+        withSecret({ name: 'default-token' }),
+        changed(token, ({ 'kubernetes.io': _, ...claims }) => ({ ...claims, 'kubernetes.io': { namespace: 'x' } })),
+      ]
+      for (const one of foreign) {
+        const answer = await revoke(one)
+        expect(errorOf(answer)).toEqual([400, 'unsupported_token_type', expect.stringContaining('has not given it')])
+        expect(server.auditOf(answer).reason).toBe('foreign_token')
+      }
+      const ended = [
+        changed(token, (claims) => ({ ...claims, exp: Number(claims.iat) - 1 })),
+        changed(withSecret({ uid: randomUUID() }), (claims) => ({ ...claims, exp: 1 })),
+        changed(token, (claims) => ({ ...claims, exp: 2 ** 53 })),
+      ]
+      for (const one of ended) expect((await revoke(one)).text).toBe('')
+      expect(cluster.accepts(token)).toBe(true)
+    })
+  })
+
+  test.each([
+    ['at a time that no clock has', -(2 ** 53)],
+    ['in the year 275761', 8_640_000_000_001],
+    ['in the past', 1_000_000],
+  ])('answers no token that expires %s, and gives the ID token back', async (_, exp) => {
+    const { cluster, target, client } = await begin()
+    const token = federation.sign()
+    cluster.plays.token = ({ answer, body }) => {
+      const { name } = body.spec.boundObjectRef
+      const uid = cluster.secrets.get(`keyplane/${name}`)?.uid
+      const bound = { namespace: 'keyplane', secret: { name, uid }, serviceaccount: { name: 'team.shop' } }
+      answer(201, { ...body, status: { token: encodeToken({ iat: exp - 600, exp, 'kubernetes.io': bound }) } })
+    }
+    const failed = await federation.exchange(client, token, target)
+    expect([failed.status, server.auditOf(failed).reason]).toEqual([503, 'cluster'])
+    cluster.plays = {}
+    expect((await federation.exchange(client, token, target)).status).toBe(200)
   })
 
   test('refuses the token after the key was ended', async () => {

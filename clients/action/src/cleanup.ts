@@ -42,11 +42,15 @@ function readGranted(folder: string, log: Log): { api?: Api; credentials: string
   }
 }
 
+const unconfirmedText = (clusters: readonly string[]): string =>
+  `The credential of this job is revoked, but not every cluster has confirmed it (${clusters.join(', ')}): it may work there until it expires.`
+
 async function tryToRevoke(api: Api | undefined, credential: string, log: Log): Promise<void> {
   if (!api) return
   try {
-    await withAttempts(() => revoke(api, credential), log.info)
-    log.info('The credential of this job is revoked.')
+    const { isRevoked, unconfirmed } = await withAttempts(() => revoke(api, credential), log.info)
+    if (unconfirmed.length > 0) log.warning(unconfirmedText(unconfirmed))
+    else log.info(isRevoked ? 'The credential of this job is revoked.' : 'The credential of this job had ended before.')
   } catch (error) {
     log.warning(`The credential of this job is not revoked, and ends by itself: ${messageOf(error)}`)
   }

@@ -3,12 +3,11 @@
  * them: the function that removes them (boundsecrets.ts) judges each key, and talks to clusters.
  */
 import {
-  BOUND_INDEX,
   type Bound,
-  boundAttributes,
+  boundItem,
   boundPartition,
   ENDING,
-  isEndedBy,
+  livingIn,
   readBound,
 } from '../../authentication/boundsecrets.ts'
 import { keyStatus, lifeOf } from '../../authentication/keystatus.ts'
@@ -19,7 +18,7 @@ import { companionPages, getCompanion } from '../../storage/readcompanions.ts'
 import { indexEntries } from '../indexpages.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
-type Work = Pick<Lifecycle, 'storage' | 'now' | 'hasTime' | 'deadline' | 'limits'>
+type Work = Pick<Lifecycle, 'storage' | 'now' | 'hasTime' | 'deadline' | 'keysThrough'>
 
 /** The index may lack an item that was just written. So what ends keys is looked at once more after so many seconds. */
 const INDEX_SECONDS = 60
@@ -32,27 +31,47 @@ export async function bringForwardChanged(work: Work, changes: readonly Change[]
   const possible = changes.filter(({ type }) => type !== 'ADDED')
   await forEach(possible, work.hasTime, async ({ type, stored: { object }, at }) => {
     const isOver = type === 'DELETED' || keyStatus(lifeOf(object), at, {}).state !== 'Active'
-    for await (const items of companionPages(work.storage, boundPartition(object.metadata.uid ?? ''))) {
-      for (const item of items) {
-        if (await bringForward(work, item, isOver ? at : undefined)) moved++
-      }
-    }
+    moved += await bringForwardOf(work, object.metadata.uid ?? '', isOver ? at : undefined)
   })
   return moved
 }
 
-/** Brings forward what closed gates and removed clusters have ended. Returns how many Secrets. */
+async function bringForwardOf(work: Work, uid: string, ended: number | undefined): Promise<number> {
+  let moved = 0
+  for await (const items of companionPages(work.storage, boundPartition(uid))) {
+    for (const item of items) if (await bringForward(work, item, ended)) moved++
+  }
+  return moved
+}
+
+/**
+ * Ends what closed gates and changed clusters have let through until then. Returns how many Secrets. Reads the records of these only, of
+ * which those of a place are together in the index.
+ */
 export async function bringForwardEnded(work: Work): Promise<number> {
   let moved = 0
   for await (const endings of companionPages(work.storage, ENDING)) {
-    if (endings.length === 0) continue
-    for await (const entries of indexEntries(work, BOUND_INDEX, { after: 0, to: Number.MAX_SAFE_INTEGER })) {
-      await forEach(entries, work.hasTime, async (entry) => {
-        const item = await getCompanion(work.storage, entry)
-        if (item && endings.some(({ sk }) => isEndedBy(sk, item)) && (await bringForward(work, item))) moved++
-      })
+    for (const ending of endings) {
+      const { what, at, name } = ending.attributes
+      const [kind = '', uid = ''] = String(what).split('#')
+      if (kind === 'key') moved += await bringForwardOf(work, uid, undefined)
+      else if (kind === 'trust' || kind === 'provider') {
+        for await (const key of work.keysThrough({ kind, uid, name: String(name) }))
+          moved += await bringForwardOf(work, key, Number(at))
+      } else moved += await bringForwardIn(work, String(what), Number(at))
+      await seen(work, ending)
     }
-    await forEach(endings, work.hasTime, (ending) => seen(work, ending))
+  }
+  return moved
+}
+
+async function bringForwardIn(work: Work, place: string, ended: number): Promise<number> {
+  let moved = 0
+  for await (const entries of indexEntries(work, livingIn(place), { after: 0, to: Number.MAX_SAFE_INTEGER })) {
+    await forEach(entries, work.hasTime, async (entry) => {
+      const item = await getCompanion(work.storage, entry)
+      if (item && (await bringForward(work, item, ended))) moved++
+    })
   }
   return moved
 }
@@ -89,10 +108,9 @@ async function bringForward(work: Work, found: CompanionItem, ended?: number): P
     // The key may work again, and the Secret may be of that time.
     const ends = ended !== undefined && !isEnded && bound.since <= ended
     if (bound.gone || isEnded || (!ends && (bound.expiry ?? 0) <= at)) return !bound.gone
-    const { pk, sk } = item
-    const attributes = boundAttributes(ends ? { ...bound, ended } : bound, at)
-    if (await storage.writeCompanion({ pk, sk, attributes, when: { is: item } }, { deadline })) return true
-    item = await getCompanion(storage, { pk, sk })
+    const next = boundItem(item, ends ? { ...bound, ended } : bound, at)
+    if (await storage.writeCompanion({ ...next, when: { is: item } }, { deadline })) return true
+    item = await getCompanion(storage, item)
   }
   return false
 }

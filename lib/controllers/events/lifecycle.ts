@@ -1,4 +1,5 @@
 /** Declares what the publisher of events works with. */
+import type { GateKind } from '../../authentication/gates.ts'
 import type { LifeLimits } from '../../authentication/keystatus.ts'
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { HasTime } from '../../registry/parallel.ts'
@@ -14,6 +15,8 @@ export interface Lifecycle {
   /** Whether the history of a key may say from which addresses it was used. */
   recordSources: boolean
   now(): Date
+  /** Yields the uids of the keys that came through a trust or an identity provider. Throws OutOfTime. */
+  keysThrough(gate: { kind: GateKind; uid: string; name: string }): AsyncIterable<string>
   hasTime: HasTime
   deadline: Deadline
   /** The `source` of the events: the issuer. */

@@ -25,13 +25,15 @@ export interface Asking {
 
 export interface BoundToken {
   token: string
+  /** The uid that the cluster gave the Secret. */
+  secretUid: string
   /** By the clock of the cluster. */
   expires: Date
 }
 
 const secretsIn = (namespace: string) => `/api/v1/namespaces/${namespace}/secrets`
 
-/** Creates the Secret, or finds that it is there. It is empty: only its existence counts. */
+/** Creates the Secret, or finds that it is there. It is empty: only its existence counts. Says what the cluster lacks. */
 export async function createSecret(
   { namespace, secret }: BoundSecret,
   { labels, annotations }: Record<'labels' | 'annotations', Readonly<Record<string, string>>>,
@@ -44,8 +46,26 @@ export async function createSecret(
     if (made.kind !== 'Secret' || memberOf(made.metadata, 'name') !== secret)
       throw clusterError('garbage', client.name, 'the Secret is not the one that was created')
   } catch (error) {
-    if (!isFailure(error, 'conflict')) throw error
+    if (!isFailure(error, 'conflict')) throw explained(error, 'secrets', namespace, client)
   }
+}
+
+const ADVICE = 'npm run cluster-config -- --service-accounts prints what the cluster needs'
+
+/** Adds to the error where the administrator of the cluster has to act. */
+function explained(error: unknown, resource: string, namespace: string, { name }: ClusterClient): unknown {
+  if (isFailure(error, 'not-found') && error.missing === 'namespaces')
+    return clusterError(
+      'not-found',
+      name,
+      `namespace "${namespace}" does not exist there; ${ADVICE}`,
+      error,
+      'namespaces',
+    )
+  if (!isFailure(error, 'forbidden')) return error
+  const who = 'by the RBAC of the cluster or by its admission'
+  const detail = `create of ${resource} in namespace "${namespace}" is refused ${who}; ${ADVICE}`
+  return clusterError('forbidden', name, detail, error)
 }
 
 /**
@@ -57,7 +77,7 @@ export async function requestToken(
   seconds: number,
   { client, signal }: Asking,
 ): Promise<BoundToken> {
-  const answer = await client.send({
+  const request = {
     method: 'POST',
     path: `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
     body: {
@@ -66,13 +86,16 @@ export async function requestToken(
       spec: { expirationSeconds: seconds, boundObjectRef: { apiVersion: 'v1', kind: 'Secret', name: secret } },
     },
     signal,
+  } as const
+  const answer = await client.send(request).catch((error) => {
+    throw explained(error, 'serviceaccounts/token', namespace, client)
   })
   const token = memberOf(answer.status, 'token')
-  const claims = typeof token === 'string' && JWT.test(token) ? claimsOf(token) : undefined
-  const problem = claims ? problemOf(claims, { namespace, account, secret }, seconds) : 'it is no JWT'
-  if (typeof token !== 'string' || claims === undefined || problem !== undefined)
+  const bound = typeof token === 'string' ? boundTokenOf(token) : undefined
+  const problem = bound ? problemOf(bound, { namespace, account, secret }, seconds) : 'it is no token of an API server'
+  if (typeof token !== 'string' || bound === undefined || problem !== undefined)
     throw clusterError('garbage', client.name, `the token of service account ${account} is unusable: ${problem}`)
-  return { token, expires: new Date(Number(claims.exp) * 1000) }
+  return { token, secretUid: bound.secretUid, expires: new Date(bound.expires * 1000) }
 }
 
 /**
@@ -98,9 +121,48 @@ export async function removeSecret(
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/
 /** The claims of a token that is bound to an object. */
 const KUBERNETES = 'kubernetes.io'
+/** The last second that a Date can show in four digits: 9999-12-31T23:59:59Z. */
+const END_OF_TIME = 253_402_300_799
+
+const isTime = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= END_OF_TIME
+
+/** What an API server says in a token of a service account. Empty texts where it says nothing. */
+interface ClaimedToken extends BoundSecret {
+  secretUid: string
+  /** Unix seconds. */
+  issued: number
+  expires: number
+}
+
+/**
+ * Returns what a token of a service account says, without verifying it, or undefined for any other text. Source: Kubernetes,
+ * pkg/serviceaccount/claims.go.
+ */
+export function boundTokenOf(token: string): ClaimedToken | undefined {
+  const claims = claimsOf(token)
+  const bound = claims?.[KUBERNETES]
+  if (!claims || !isObject(bound)) return undefined
+  const { exp, iat } = claims
+  if (!isTime(exp) || !isTime(iat)) return undefined
+  const text = (part: unknown, member: string) => {
+    const value = memberOf(part, member)
+    return typeof value === 'string' ? value : ''
+  }
+  const { serviceaccount, secret } = bound as JsonObject
+  return {
+    namespace: text(bound, 'namespace'),
+    account: text(serviceaccount, 'name'),
+    secret: text(secret, 'name'),
+    secretUid: text(secret, 'uid'),
+    issued: iat,
+    expires: exp,
+  }
+}
 
 function claimsOf(token: string): JsonObject | undefined {
-  const [, payload = ''] = JWT.exec(token) ?? []
+  const [, payload] = JWT.exec(token) ?? []
+  if (payload === undefined) return undefined
   try {
     const { value } = parseJson(Buffer.from(payload, 'base64url').toString('utf8'))
     return isObject(value) ? (value as JsonObject) : undefined
@@ -114,15 +176,13 @@ function claimsOf(token: string): JsonObject | undefined {
  * bound would live until it expires. The times of both claims are those of the cluster, so clocks need not agree.
  */
 function problemOf(
-  { exp, iat, [KUBERNETES]: bound }: JsonObject,
+  claimed: ClaimedToken,
   { namespace, account, secret }: BoundSecret,
   seconds: number,
 ): string | undefined {
-  const name = (part: string) => memberOf(memberOf(bound, part), 'name')
-  if (memberOf(bound, 'namespace') !== namespace || name('serviceaccount') !== account)
-    return 'it is for another account'
-  const uid = memberOf(memberOf(bound, 'secret'), 'uid')
-  if (name('secret') !== secret || typeof uid !== 'string' || uid === '') return 'it is not bound to the Secret'
-  if (!Number.isSafeInteger(exp) || !Number.isSafeInteger(iat)) return 'it does not say how long it is valid'
-  return Number(exp) - Number(iat) > seconds ? 'it is valid for longer than requested' : undefined
+  if (claimed.namespace !== namespace || claimed.account !== account) return 'it is for another account'
+  if (claimed.secret !== secret || claimed.secretUid === '') return 'it is not bound to the Secret'
+  const life = claimed.expires - claimed.issued
+  if (life <= 0) return 'it is never valid'
+  return life > seconds ? 'it is valid for longer than requested' : undefined
 }

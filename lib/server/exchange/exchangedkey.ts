@@ -7,7 +7,7 @@ import { type IssuerRules, rulesOf } from '../../federation/catalogue.ts'
 import { claimText, isTrue } from '../../federation/claims.ts'
 import type { IdToken } from '../../federation/idtoken.ts'
 import type { Provider } from '../../federation/provider.ts'
-import type { Trust } from '../../federation/trust.ts'
+import { keyNamePrefix, type Trust } from '../../federation/trust.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
 import { MAX_LABEL } from '../../meta/object/names.ts'
 import type { JsonObject, KubeObject } from '../../meta/types.ts'
@@ -25,12 +25,11 @@ const PROVIDER_LABEL = 'management.platform/identity-provider'
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 /** 60 random bits: two keys of one trust practically never get one name. */
 const SUFFIX_LENGTH = 12
-const LONGEST_PREFIX = 200
 
 /** Returns a name for a key: the name of its trust and a random end. `randomInt` returns an integer below its argument. */
 export function exchangedKeyName(trust: string, randomInt: (bound: number) => number): string {
   const suffix = Array.from({ length: SUFFIX_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('')
-  return `${trust.slice(0, LONGEST_PREFIX).replace(/[-.]+$/, '')}-${suffix}`
+  return `${keyNamePrefix(trust)}${suffix}`
 }
 
 const HASH_LENGTH = 16

@@ -2,6 +2,7 @@
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { stringify } from '../../meta/encoding/json.ts'
 import type { JsonObject } from '../../meta/types.ts'
+import { defined } from '../../meta/value/defined.ts'
 import type { OAuthError } from './oautherror.ts'
 
 /** RFC 6749 section 5.1. */
@@ -24,8 +25,13 @@ export const textAnswer = (text: string): ApiResponse => answer(200, 'text/plain
 /** Returns a successful answer with a YAML document. */
 export const yamlAnswer = (text: string): ApiResponse => answer(200, 'application/yaml', text)
 
-/** RFC 7009 section 2.2. */
-export const revokedAnswer = (): ApiResponse => answer(200, jsonType, '')
+/**
+ * Returns the answer to a revocation: `{"revoked":true}` if the token has ended with it, and nothing for one that is unknown or has
+ * ended before. `unconfirmed` names the clusters that may accept it until it expires. Clients that know RFC 7009 (section 2.2) only
+ * ignore the body.
+ */
+export const revokedAnswer = (ended?: { unconfirmed: readonly string[] | undefined }): ApiResponse =>
+  answer(200, jsonType, ended ? `${stringify({ revoked: true, ...defined(ended) })}\n` : '')
 
 /** Returns the answer of an error: JSON with every Accept. kubectl and curl show the header, not the body. */
 export function errorAnswer({ code, message, reason, retryAfter }: OAuthError): ApiResponse {

@@ -1,4 +1,4 @@
-/** Defines the errors of the OAuth endpoints (RFC 6749 section 5.2), and quotes values of clients in their descriptions. */
+/** Defines the errors of the OAuth endpoints (RFC 6749 section 5.2, RFC 7009 section 2.2.1), and quotes values of clients in their descriptions. */
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 
 type ErrorCode =
@@ -6,6 +6,7 @@ type ErrorCode =
   | 'unsupported_grant_type'
   | 'invalid_scope'
   | 'invalid_target'
+  | 'unsupported_token_type'
   | 'temporarily_unavailable'
 
 /** Why a request was refused, for the audit record and the metrics. docs/audit.md explains each. */
@@ -36,6 +37,7 @@ export type RefusalReason =
   | 'cluster'
   | 'target_required'
   | 'ended'
+  | 'foreign_token'
   | 'too_many_signatures'
   | 'replayed'
   | 'too_many_keys'

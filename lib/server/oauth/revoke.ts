@@ -1,15 +1,20 @@
 /**
- * Deletes an access key that an exchange made, for anyone who presents it or a token of it (RFC 7009). Other tokens get the same
- * answer and stay valid: anyone who finds a long-lived key reports it as leaked, which deletes nothing.
+ * Ends what an exchange has answered, for anyone who presents it (RFC 7009): an access key, or the token of a cluster or virtual cluster.
+ * A token ends no more than itself: its key ends with it only if the exchange gave nothing but this token. Other texts get the same answer
+ * and stay valid: anyone who finds a long-lived key reports it as leaked, which deletes nothing.
  */
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
-import { isExchanged, ownerOf } from '../../apis/management/v1/ownedaccesskey.values.ts'
+import { ownerOf } from '../../apis/management/v1/ownedaccesskey.values.ts'
+import { awaitRemovals } from '../../apis/management/v1/revocation/accesskeyrevocation.clusters.ts'
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { credentialItemKey, readCredential } from '../../authentication/credential.ts'
+import { decodeKeyInternal } from '../../authentication/keyinternal.ts'
 import { isTombstone } from '../../authentication/values/tombstone.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { type IdToken, MalformedIdToken, parseIdToken } from '../../federation/idtoken.ts'
+import { boundTokenOf } from '../../kubeconfig/serviceaccounts/boundtoken.ts'
 import { keyOfToken } from '../../kubeconfig/token/claims.ts'
+import { unixSeconds } from '../../meta/encoding/time.ts'
 import { KEY_PREFIX } from '../../meta/value/keyformat.ts'
 import { deleteObject } from '../../registry/delete.ts'
 import { unlessLost } from '../../registry/storageerrors.ts'
@@ -18,28 +23,37 @@ import type { Server } from '../server.ts'
 import { revokedAnswer } from './answers.ts'
 import { type OAuthCall, type OAuthEndpoint, type Outcome, startEndpoint, writeContext } from './endpoint.ts'
 import { withoutLineBreak } from './form.ts'
-import { malformed } from './oautherror.ts'
+import { malformed, OAuthError } from './oautherror.ts'
 
-/** Answers a revocation: 200 for every token, and an error only if the store fails. */
+/**
+ * Answers a revocation: 200 for what has ended by it, has ended before or is unknown, so that a second one never fails a job. Throws
+ * unsupported_token_type for a token of a cluster that this service has not given, and an error if the store fails.
+ */
 export async function revoke(call: OAuthCall, server: Server): Promise<{ response: ApiResponse; outcome: Outcome }> {
   const token = call.form.get('token')
   if (token === undefined) throw malformed('the parameter token is missing or empty')
-  const key = await findExchangedKey(server, withoutLineBreak(token))
-  const isRevoked = key !== undefined && (await remove(call, server, key))
-  if (key && isRevoked) call.note({ ...key })
-  return { response: revokedAnswer(), outcome: isRevoked ? 'revoked' : 'nothing_revoked' }
+  const ended = await end(call, server, withoutLineBreak(token))
+  if (!ended) return { response: revokedAnswer(), outcome: 'nothing_revoked' }
+  const { clusters, ...key } = ended
+  call.note({ ...key })
+  return { response: revokedAnswer({ unconfirmed: clusters }), outcome: 'revoked' }
 }
 
-interface FoundKey {
-  user: string
+interface Ended {
   name: string
   uid: string
+  user?: string
+  /** The clusters that have not confirmed the end of the token. */
+  clusters?: readonly string[]
 }
 
-/** Returns the key that has this value or made this token, if an exchange made the key. */
-async function findExchangedKey(server: Server, value: string): Promise<FoundKey | undefined> {
-  const { storage, hashes } = server
-  if (!value.startsWith(KEY_PREFIX)) return findKeyOfToken(server, value)
+async function end(call: OAuthCall, server: Server, value: string): Promise<Ended | undefined> {
+  if (value.startsWith(KEY_PREFIX)) return remove(call, server, await findKey(server, value))
+  return (await endBound(call, server, value)) ?? remove(call, server, await findKeyOfToken(call, server, value))
+}
+
+/** Returns the key that has this value, if an exchange made it. */
+async function findKey({ storage, hashes }: Server, value: string): Promise<Ended | undefined> {
   // Only generated keys come from an exchange. Other texts are not looked up, because anyone may send them.
   if (!isWellFormed(value)) return undefined
   const items = await storage.getCompanions((await hashes(value)).map(credentialItemKey))
@@ -49,15 +63,22 @@ async function findExchangedKey(server: Server, value: string): Promise<FoundKey
   return federation && { name, uid, user }
 }
 
-/** Returns the exchanged key to which a token of this service belongs. Reads nothing from the store before the signature has held. */
-async function findKeyOfToken({ storage, signer, config }: Server, text: string): Promise<FoundKey | undefined> {
+/**
+ * Returns the key of an exchange for a target, of which nobody has more than this token of this service. Reads nothing from the store before
+ * the signature has held.
+ */
+async function findKeyOfToken({ now }: OAuthCall, server: Server, text: string): Promise<Ended | undefined> {
+  const { signer, config } = server
   const token = readIdToken(text)
-  if (token?.issuer !== config.issuer) return undefined
+  if (token?.issuer !== config.issuer || token.expires <= unixSeconds(now)) return undefined
   const { verifySignature } = await import('../../federation/verify.ts')
   if (!(await verifySignature(token, await signer.keys()))) return undefined
-  const { name, uid } = keyOfToken(token.claims)
+  return findTargetKey(server, keyOfToken(token.claims))
+}
+
+async function findTargetKey({ storage }: Server, { name, uid }: Ended): Promise<Ended | undefined> {
   const stored = await storage.get(OwnedAccessKey.table, name)
-  if (stored?.object.metadata.uid !== uid || !isExchanged(stored)) return undefined
+  if (stored?.object.metadata.uid !== uid || decodeKeyInternal(stored.internal).target === undefined) return undefined
   return { name, uid, user: ownerOf(stored) }
 }
 
@@ -70,13 +91,43 @@ function readIdToken(text: string): IdToken | undefined {
   }
 }
 
-/** Deletes the key. Returns false if it is gone already. */
-async function remove(call: OAuthCall, server: Server, { name, uid }: FoundKey): Promise<boolean> {
+/**
+ * Ends the Secret to which a token of a service account is bound, and the key of an exchange that gave nothing else. Returns undefined for
+ * any other text, and for one that has ended.
+ */
+async function endBound(call: OAuthCall, server: Server, text: string): Promise<Ended | undefined> {
+  const token = boundTokenOf(text)
+  if (token === undefined || token.expires <= unixSeconds(call.now)) return undefined
+  const found = await server.serviceAccounts.records.endToken(token)
+  if (found === 'unknown') throw foreign()
+  if (found === 'ended') return undefined
+  const { bound, item } = found
+  const { name, uid } = bound
+  const key = await remove(call, server, await findTargetKey(server, { name, uid }))
+  const { storage, sleep } = server
+  const unconfirmed = await awaitRemovals({ storage, sleep, hasTime: () => call.deadline() > RESERVE_MS }, [item])
+  return { name, uid, ...key, ...(unconfirmed && { clusters: unconfirmed.clusters }) }
+}
+
+/** The part of a request that is reserved for its answer. */
+const RESERVE_MS = 5000
+
+const foreign = (): OAuthError =>
+  new OAuthError(
+    'unsupported_token_type',
+    'foreign_token',
+    'the token is of a cluster, and this service has not given it: it cannot be revoked here',
+  )
+
+/** Deletes the key. Returns undefined if it is gone already. */
+async function remove(call: OAuthCall, server: Server, key: Ended | undefined): Promise<Ended | undefined> {
+  if (!key) return undefined
+  const { name, uid } = key
   const store = server.storeOf(OwnedAccessKey)
   // Another key may have this name.
   const options = { preconditions: { uid }, propagationPolicy: 'Background' as const }
   const deleted = await unlessLost(() => deleteObject(store, { namespace: '', name }, options, writeContext(call)))
-  return deleted !== undefined
+  return deleted && key
 }
 
 const endpoint: OAuthEndpoint<Server> = {

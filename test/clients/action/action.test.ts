@@ -489,6 +489,28 @@ describe('a step on a bad network', () => {
     expect([await selves(key), existsSync(folder)]).toEqual([401, false])
   })
 
+  test.each<[string, string, string, string[]]>([
+    ['a revocation', '{"revoked":true}', 'The credential of this job is revoked.', []],
+    ['one that came too late', '', 'The credential of this job had ended before.', []],
+    [
+      'one that a cluster has not confirmed',
+      '{"revoked":true,"unconfirmed":["eu"]}',
+      '',
+      [
+        'The credential of this job is revoked, but not every cluster has confirmed it (eu): it may work there until it expires.',
+      ],
+    ],
+  ])('says what has become of its credential after %s', async (_, body, shown, warned) => {
+    const { one } = await done(...fronted())
+    fail('oauth2/revoke', { code: 200, headers: { 'content-type': 'application/json' }, body })
+    const { shown: log, warnings } = await one.post()
+    expect([log.includes('is revoked.'), log.includes(shown), warnings]).toEqual([
+      body.endsWith(':true}'),
+      true,
+      warned,
+    ])
+  })
+
   test('removes its files even if the key cannot be revoked, and warns', async () => {
     const { one, outputs } = await done(...fronted())
     fail('oauth2/revoke', BUSY)

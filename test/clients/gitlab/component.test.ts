@@ -1,7 +1,7 @@
 /** Runs the GitLab component in every shell of this machine, against the local server with its demo virtual cluster. */
 
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import https from 'node:https'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
@@ -420,6 +420,20 @@ test('after_script removes the files even if the key cannot be revoked', async (
   const after = await runAfterScript(shell, job, unreachable)
   expect([after.code, after.stderr]).toEqual([0, expect.stringContaining('is not revoked, and ends by itself')])
   expect(existsSync(folder)).toBe(false)
+})
+
+test('after_script says that a cluster has not confirmed the end of its credential', async () => {
+  const { job, place } = await trusted()
+  expect((await runScript(shell, job, place)).code).toBe(0)
+  await writeFile(join(builds, 'curl'), `#!/bin/sh\ncat > /dev/null; echo '{"revoked":true,"unconfirmed":["eu"]}'\n`, {
+    mode: 0o755,
+  })
+  const after = await runAfterScript(shell, job, {
+    ...place,
+    env: { ...place.env, PATH: `${builds}:${process.env.PATH}` },
+  })
+  expect([after.code, after.stderr]).toEqual([0, expect.stringContaining('its cluster has not confirmed it')])
+  await rm(join(builds, 'curl'))
 })
 
 describe('inputs', () => {

@@ -4,19 +4,23 @@ import { gateCompanions } from '../../../lib/apis/management/v1/federation/gates
 const read = ({ internal }: { internal: object }) =>
   internal as { revision: number; deleted: boolean; spec: { disabled?: boolean } }
 const stored = (revision: number, disabled: boolean, deleted = false) => ({
-  object: { apiVersion: 'v1', kind: 'Trust', metadata: { uid: 'u' } },
+  object: { apiVersion: 'v1', kind: 'Trust', metadata: { name: 'ci', uid: 'u' } },
   internal: { revision, deleted, spec: { disabled } } as never,
 })
-const companions = gateCompanions('trust', read)
-const keysOf = (...given: Parameters<typeof companions>) => companions(...given).map(({ pk, sk }) => `${pk} ${sk}`)
+const now = new Date('2026-11-29T00:00:00Z')
+const companionsOf = (...[after, before]: Partial<Parameters<ReturnType<typeof gateCompanions>>>) =>
+  gateCompanions('trust', read)(after, before, undefined, now)
+const keysOf = (...given: Parameters<typeof companionsOf>) => companionsOf(...given).map(({ pk, sk }) => `${pk} ${sk}`)
 
 test('whatever closes a gate says in the same transaction that keys have ended', () => {
   const open = stored(1, false)
-  const both = ['trust#u #', 'ending trust#u']
+  const both = ['trust#u #', `ending trust#u@${now.getTime() / 1000}`]
   expect(keysOf(stored(1, true), open)).toEqual(both)
   expect(keysOf(stored(2, false), open)).toEqual(both)
   expect(keysOf(stored(1, false, true), open)).toEqual(both)
   expect(keysOf(undefined, open)).toEqual(both)
   expect(keysOf(open, undefined)).toEqual(['trust#u #'])
   expect(keysOf(stored(1, false), open)).toEqual([])
+  const [, ending] = companionsOf(stored(1, true), open)
+  expect(ending).toMatchObject({ attributes: { what: 'trust#u', name: 'ci', at: now.getTime() / 1000 } })
 })

@@ -100,10 +100,21 @@ function showWarnings({ headers }: Answer, log: Pick<Log, 'warning'>): void {
   for (const text of warningsIn(headers.warning ?? [])) log.warning(text)
 }
 
+/** What a revocation has done. */
+export interface Revoked {
+  /** Whether the credential has ended by it. Otherwise it had ended before. */
+  isRevoked: boolean
+  /** The clusters that may accept the credential until it expires. */
+  unconfirmed: string[]
+}
+
 /** Revokes what an exchange has granted. What is no longer valid is not a failure. */
-export async function revoke(api: Api, credential: string): Promise<void> {
+export async function revoke(api: Api, credential: string): Promise<Revoked> {
   const answer = await sendForm(api, 'revoke', new URLSearchParams({ token: credential }).toString())
   if (answer.code !== 200) throw refused('the revocation of the credential', answer)
+  const { revoked, unconfirmed } = objectOf(answer) ?? {}
+  const clusters = Array.isArray(unconfirmed) ? unconfirmed.filter((one) => typeof one === 'string') : []
+  return { isRevoked: revoked === true, unconfirmed: clusters }
 }
 
 /** Returns the failure of an OAuth endpoint. The Kubernetes API answers with a Status at paths that do not exist. */

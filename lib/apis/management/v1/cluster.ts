@@ -84,7 +84,7 @@ const strategy = (services: Services): Strategy<Plan> => ({
   },
   mayRefer: (_value, _object, user) =>
     isMaster(user) && user.chain.length === 0 ? undefined : 'only system:masters without a scope may set it',
-  companions: (after, before) => endingOf(clusterTarget, after, before),
+  companions: (after, before, _, now) => endingOf(clusterTarget, after, before, now),
   // Names in scopes need no object, and the cluster has its own configuration.
   deleteWarning: ({ object }) =>
     clusterTarget(object)

@@ -31,11 +31,12 @@ export function endingOf(
   targetIn: (object: KubeObject) => AccountTarget | undefined,
   after: Version,
   before: Version,
+  now: Date,
 ): Companion[] {
   const old = before && targetIn(before.object)
   if (!old) return []
   const next = after && after.object.metadata.deletionTimestamp === undefined ? targetIn(after.object) : undefined
-  return deepEqual(old, next) ? [] : [announceEnding(old.key)]
+  return deepEqual(old, next) ? [] : [announceEnding(old.key, now)]
 }
 
 export const ENDING_WARNING =

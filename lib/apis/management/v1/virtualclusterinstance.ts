@@ -114,7 +114,7 @@ const strategy = (services: Services): Strategy<Plan> => ({
       (isReached ? forbiddenReach(REACH, next, before, user) : undefined)
     )
   },
-  companions: (after, before) => endingOf(instanceTarget, after, before),
+  companions: (after, before, _, now) => endingOf(instanceTarget, after, before, now),
   deleteWarning: ({ object }) => (instanceTarget(object) ? ENDING_WARNING : undefined),
   status: (stored, { user }) => ({ canUse: mayUseInstance(services, stored, user) }),
 })

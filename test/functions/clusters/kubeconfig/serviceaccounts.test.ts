@@ -1,13 +1,14 @@
 /** Tests kube configs of clusters whose service accounts issue the tokens, from the request to the end of the key. */
 import { describe, expect, test } from 'vitest'
 import { Cluster } from '../../../../lib/apis/management/v1/cluster.ts'
+import { OwnedAccessKey } from '../../../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
 import { type IssueServices, issueAccountToken } from '../../../../lib/kubeconfig/boundtokens.ts'
 import type { ClusterClient } from '../../../../lib/kubeconfig/cluster/client.ts'
 import { clusterTarget } from '../../../../lib/kubeconfig/serviceaccounts/target.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { type AccountCluster, startAccountCluster } from '../../../support/accountcluster.ts'
-import { endless } from '../../../support/deadlines.ts'
+import { endless, unhurried } from '../../../support/deadlines.ts'
 import { useFunctions } from '../../../support/functions.ts'
 import { admin, withScopes } from '../../../support/users.ts'
 import { parseYaml } from '../../../support/yaml.ts'
@@ -80,9 +81,10 @@ describe('a kube config', () => {
     const second = await fetch(name, user, { ttl: 3600 })
     expect(cluster.accepts(await tokenIn(second))).toBe(true)
     expect([cluster.calls.length, cluster.secrets.size, cluster.connections()]).toEqual([3, 1, 1])
-    // The object, the record, and the key together with the record.
+    // The object, the place, the record, the key together with the record, and the uid of the Secret. Then the object, the record that is
+    // there, and the key together with it.
     const counted = functions.get().log.flatMap((line) => JSON.parse(line).storageCalls ?? [])
-    expect(counted.slice(-2)).toEqual([3, 3])
+    expect(counted.slice(-2)).toEqual([5, 3])
     const [only, ...others] = await boundOf(user)
     expect([others, only]).toEqual([[], expect.objectContaining({ account: 'user.alice', namespace: 'keyplane' })])
   })
@@ -134,6 +136,132 @@ describe('a kube config', () => {
   })
 })
 
+describe('the Secrets of a key', () => {
+  test('are few, however many lengths of tokens it asks for', async () => {
+    const { cluster, name, user } = await begin()
+    for (const ttl of [600, 601, 1800, 3600, 3601, 10_000, 14_400, 20_000, 86_400])
+      expect((await fetch(name, user, { ttl })).status).toBe(201)
+    expect(cluster.secrets.size).toBe(3)
+    expect(await boundOf(user)).toHaveLength(3)
+  })
+
+  test('that the cluster does not remove are limited, and a place that is free again is used', async () => {
+    const { cluster, name, user } = await begin()
+    cluster.accounts.clear()
+    cluster.plays.delete = ({ answer }) => answer(500, {})
+    for (let tries = 0; tries < 8; tries++) expect((await fetch(name, user)).status).toBe(422)
+    const full = await fetch(name, user)
+    expect([full.status, full.headers['retry-after'], full.json.message]).toEqual([
+      429,
+      '60',
+      expect.stringContaining('has not confirmed that earlier Secrets of this access key are removed'),
+    ])
+    expect([cluster.secrets.size, await boundOf(user)]).toEqual([8, expect.objectContaining({ length: 8 })])
+    cluster.plays = {}
+    cluster.accounts.add('keyplane/user.alice')
+    await functions.run('boundsecrets')
+    const { storage } = functions.get().parts
+    for (const { pk, sk, ...attributes } of await boundOf(user)) {
+      const earlier = { ...attributes, ended: Number(attributes.ended) - 60, expiry: 1 } as JsonObject
+      await storage.writeCompanion({ pk, sk, attributes: earlier }, unhurried)
+    }
+    await functions.run('boundsecrets')
+    expect(cluster.secrets.size).toBe(0)
+    expect((await fetch(name, user)).status).toBe(201)
+    expect([cluster.secrets.size, (await boundOf(user)).length]).toEqual([1, 8])
+  })
+
+  test('are asked for once more with credentials that were rotated', async () => {
+    const { cluster, name, user } = await begin()
+    await fetch(name, user)
+    const other = cluster.kubeConfig.replace('token-of-keyplane', 'another-token')
+    cluster.knows = (token) => token === 'another-token'
+    await functions.get().services.setSecret(`keyplane/local/clusters/${name}`, other)
+    expect((await fetch(name, user)).status).toBe(201)
+    expect(cluster.secrets.size).toBe(1)
+  })
+
+  test.each<[string, number, object]>([
+    ['a 401', 401, {}],
+    ['a 404 of a proxy', 404, {}],
+    ['a 404 of something else', 404, { kind: 'Status', details: { kind: 'pods' } }],
+    ['a 403', 403, {}],
+    ['a 500', 500, {}],
+  ])('are ended by the end of the key after %s in between', async (_, code, body) => {
+    const { cluster, name, user } = await begin()
+    const token = await tokenIn(await fetch(name, user))
+    cluster.plays = { token: ({ answer }) => answer(code, body), create: ({ answer }) => answer(code, body) }
+    expect((await fetch(name, user)).status).toBeGreaterThan(500)
+    cluster.plays = {}
+    expect((await boundOf(user)).map(({ ended, gone }) => [ended, gone])).toEqual([[undefined, undefined]])
+    expect(cluster.accepts(token)).toBe(true)
+    await change(user.key.name, { disabled: true })
+    await endings()
+    expect(cluster.accepts(token)).toBe(false)
+  })
+
+  test('are made again if somebody has removed them, and their tokens are told by the new uid', async () => {
+    const { cluster, name, user } = await begin()
+    const first = await tokenIn(await fetch(name, user))
+    const [before] = await boundOf(user)
+    cluster.secrets.clear()
+    const second = await tokenIn(await fetch(name, user))
+    const [after, ...others] = await boundOf(user)
+    expect([cluster.accepts(first), cluster.accepts(second), others]).toEqual([false, true, []])
+    expect(after?.secretUid).toBe([...cluster.secrets.values()][0]?.uid)
+    expect(after?.secretUid).not.toBe(before?.secretUid)
+  })
+
+  test('whose create was not answered are removed', async () => {
+    const { cluster, name, user } = await begin()
+    cluster.plays.create = async ({ proceed, response }) => {
+      response.end = (() => response.socket?.destroy()) as never
+      await proceed()
+    }
+    expect((await fetch(name, user)).status).toBe(503)
+    expect([cluster.calls.length > 1, cluster.secrets.size]).toEqual([true, 0])
+    expect(await boundOf(user)).toMatchObject([{ ended: expect.any(Number), confirmed: true }])
+  })
+
+  test('are others at another address, and one that is missing there is not confirmed', async () => {
+    const { cluster, name, user } = await begin()
+    const token = await tokenIn(await fetch(name, user))
+    const moved = await startAccountCluster()
+    await functions.get().services.setSecret(`keyplane/local/clusters/${name}`, moved.kubeConfig)
+    cluster.knows = () => false
+    expect((await fetch(name, user)).status).toBe(502)
+    expect((await fetch(name, user)).status).toBe(201)
+    const servers = (await boundOf(user)).map(({ server }) => server)
+    expect(servers.sort()).toEqual([cluster.url, moved.url].sort())
+    await change(user.key.name, { disabled: true })
+    await endings()
+    expect(moved.secrets.size).toBe(0)
+    expect((await boundOf(user)).find(({ server }) => server === cluster.url)).toMatchObject({ failure: 'credentials' })
+    await functions.get().services.setSecret(`keyplane/local/clusters/${name}`, cluster.kubeConfig)
+    cluster.knows = (text) => text === 'token-of-keyplane'
+    expect(cluster.accepts(token)).toBe(true)
+  })
+
+  test('that were made before a value of the key leaked are removed', async () => {
+    const { cluster, name, user } = await begin()
+    const token = await tokenIn(await fetch(name, user))
+    await endings()
+    const { storage } = functions.get().parts
+    await storage.update(
+      OwnedAccessKey.table,
+      user.key.name,
+      (current) => {
+        if (!current) throw new Error('no key')
+        const tokensNotBefore = Math.floor(Date.now() / 1000) + 1
+        return { type: 'put', object: current.object, internal: { ...current.internal, tokensNotBefore } }
+      },
+      unhurried,
+    )
+    await endings()
+    expect(cluster.accepts(token)).toBe(false)
+  })
+})
+
 describe('the end of a key', () => {
   test.each(['disabled', 'narrowed', 'given to another user', 'deleted'])(
     'that is %s ends its tokens everywhere',
@@ -171,6 +299,16 @@ describe('the end of a key', () => {
     },
   )
 
+  test('or any change of it during a request is a 401, for a Secret that is there as well', async () => {
+    for (const isThere of [false, true]) {
+      const { cluster, name, user } = await begin()
+      if (isThere) await fetch(name, user)
+      await change(user.key.name, { description: 'changed' })
+      expect([isThere, (await fetch(name, user)).status]).toEqual([isThere, 401])
+      expect(cluster.secrets.size).toBe(Number(isThere))
+    }
+  })
+
   test('that comes before the token is answered answers nothing, and leaves nothing', async () => {
     for (const step of ['create', 'token'] as const) {
       const { cluster, name, user } = await begin()
@@ -206,7 +344,7 @@ describe('the end of a key', () => {
     )
     const lines = functions.get().log.map((line) => JSON.parse(line))
     expect(lines.findLast(({ message }) => message === 'bound secrets')).toMatchObject({ secretsUnconfirmed: 1 })
-    expect(lines.find(({ message }) => message === 'secret not removed')).toMatchObject({ accessKey: user.key.name })
+    expect(lines.findLast(({ message }) => message === 'secret not removed')).toMatchObject({ accessKey: user.key.name })
     const revoke = (names: string[], query = {}) =>
       functions.invoke('accesskeyrevocations/create', { query, body: { spec: { names, action: 'Delete' } } })
     expect((await revoke([user.key.name], { dryRun: 'All' })).json.status).not.toHaveProperty('unconfirmed')

@@ -1,12 +1,17 @@
 /** Tests that what ends keys brings forward the removal of the Secrets to which their tokens are bound. */
 import { describe, expect, test } from 'vitest'
+import { FederatedIdentityCredential } from '../../../../lib/apis/management/v1/federation/federatedidentitycredential.ts'
 import {
-  announceEnding,
   type Bound,
-  boundAttributes,
+  boundItem,
   boundKey,
+  type Ending,
+  endingItem,
   readBound,
 } from '../../../../lib/authentication/boundsecrets.ts'
+import type { Lifecycle } from '../../../../lib/controllers/events/lifecycle.ts'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { Table } from '../../../../lib/storage/interface.ts'
 import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
 import { endless } from '../../../support/deadlines.ts'
 import { newWorld } from '../world.ts'
@@ -21,9 +26,9 @@ async function begin() {
   const { storage } = world
   let woken = 0
   const publisher = publisherOf(world)
-  const run = async () => {
+  const run = async (parts: Partial<Lifecycle> = {}) => {
     woken = 0
-    await publisher.run({ wake: async () => void woken++ })
+    await publisher.run({ wake: async () => void woken++, ...parts })
     return woken
   }
   async function bind(uid: string, more: Partial<Bound> = {}, place = PROD, slot = '1') {
@@ -31,7 +36,7 @@ async function begin() {
       ...{ name: 'ci', uid, account: 'user.alice', namespace: 'keyplane', secret: 's', secretRef: 'prod' },
       ...{ server: 'https://prod.example', since: clock.at - 10, until: LATER, ...more },
     }
-    const item = { ...boundKey(uid, place, slot), attributes: boundAttributes(bound, LATER) }
+    const item = boundItem(boundKey(uid, place, slot), bound, LATER)
     await storage.writeCompanion(item, { deadline: endless })
   }
   const read = async (uid: string, place = PROD, slot = '1') => {
@@ -99,35 +104,114 @@ describe('the Secrets of a key', () => {
   })
 })
 
-test.each([
-  ['trust#t1', ['a']],
-  ['provider#p1', ['a', 'b']],
-  [PROD, ['a', 'b', 'c']],
-  ['trust#undefined', []],
-] as const)('what %s has let through is judged, and once more a minute later', async (what, uids) => {
+/** Two trusts of provider p1 and one of p3, whose names begin alike, and a key of each: `a`, `b` and `d`. `c` is of no exchange. */
+async function beginFederation() {
+  const begun = await begin()
+  const { world, storage, clock, bind, read } = begun
+  const at = clock.at
+  const put = async (table: Table, name: string, uid: string, internal: (from: JsonObject) => JsonObject) => {
+    const object = (await world.make(name)).metadata
+    const known = await storage.get(world.keys.kind.table, name)
+    if (!known) throw new Error('no key')
+    await storage.update(
+      table,
+      name,
+      () => ({
+        type: 'put',
+        object: { ...known.object, metadata: { ...object, uid }, spec: { user: 'alice' } },
+        internal: internal(known.internal),
+      }),
+      { deadline: endless },
+    )
+  }
+  const trust = (name: string, uid: string, providerUid: string) =>
+    put(
+      FederatedIdentityCredential.table,
+      name,
+      uid,
+      ({ creator }) => ({ creator, carried: [], providerUid, revision: 1 }) as JsonObject,
+    )
+  const key = (name: string, uid: string, trustUid: string, providerUid: string) =>
+    put(world.keys.kind.table, name, uid, (from) => ({
+      ...from,
+      federation: { trust: { uid: trustUid, revision: 1 }, provider: { uid: providerUid, revision: 1 }, run: 'run' },
+    }))
+  await trust('ci', 't1', 'p1')
+  await trust('ci-x', 't2', 'p1')
+  await trust('other', 't3', 'p3')
+  await key('ci-abcdefghijkl', 'a', 't1', 'p1')
+  await key('ci-x-abcdefghijkl', 'b', 't2', 'p1')
+  await key('other-abcdefghijkl', 'd', 't3', 'p3')
+  await begun.run()
+  for (const uid of ['a', 'b', 'c']) await bind(uid, { since: at })
+  await bind('d', { since: at }, OTHER)
+  const endedOf = async () => {
+    const found = await Promise.all(['a', 'b', 'c'].map(async (uid) => [uid, await read(uid)] as const))
+    const all = [...found, ['d', await read('d', OTHER)] as const]
+    return all.filter(([, bound]) => bound?.ended !== undefined).map(([uid]) => uid)
+  }
+  const announce = async (what: Ending, seconds: number, name?: string) =>
+    void (await storage.writeCompanion(endingItem(what, new Date(seconds * 1000), name), { deadline: endless }))
+  return { ...begun, at, endedOf, announce }
+}
+
+const OTHER = 'clusters/other/u2'
+
+describe('an end without a change of a key', () => {
+  test.each<[Ending, string | undefined, string[]]>([
+    ['trust#t1', 'ci', ['a']],
+    ['provider#p1', 'github', ['a', 'b']],
+    [PROD, undefined, ['a', 'b', 'c']],
+    ['trust#none', 'ci', []],
+  ])('of %s ends what it has let through until then, for good', async (what, name, uids) => {
+    const { storage, clock, run, bind, read, at, endedOf, announce } = await beginFederation()
+    await announce(what, at, name)
+    expect(await run()).toBe(uids.length > 0 ? 1 : 0)
+    expect(await endedOf()).toEqual(uids)
+    // What was bound later is not its concern, and what the index may have lacked is.
+    await bind('a', { since: at + 1 })
+    clock.at += 30
+    await run()
+    expect(await read('a')).not.toHaveProperty('ended')
+    await bind('a', { since: at })
+    clock.at += 31
+    await run()
+    expect((await endedOf()).includes('a')).toBe(uids.includes('a'))
+    expect((await storage.queryCompanions('ending')).items).toEqual([])
+  })
+
+  test('is not hidden by the next one', async () => {
+    const { run, read, bind, at, announce } = await beginFederation()
+    await bind('a', { since: at + 1 })
+    await announce('trust#t1', at, 'ci')
+    await announce('trust#t1', at + 1, 'ci')
+    await run()
+    expect(await read('a')).toMatchObject({ ended: at + 1 })
+  })
+
+  test('reads no record of another place', async () => {
+    const { storage, run, announce, at } = await beginFederation()
+    const read: string[] = []
+    const counted: typeof storage = Object.create(storage, {
+      queryCompanions: {
+        value: (from: Parameters<typeof storage.queryCompanions>[0], ...more: []) => {
+          read.push(typeof from === 'string' ? from : from.partition.value)
+          return storage.queryCompanions(from, ...more)
+        },
+      },
+    })
+    await announce(OTHER, at)
+    await announce('trust#t1', at, 'ci')
+    await run({ storage: counted })
+    expect(read.filter((one) => one.startsWith('bound'))).toEqual([`bound#${OTHER}`, 'bound#a'])
+  })
+})
+
+test('a revoked token has its Secret looked at, and no other', async () => {
   const { storage, clock, run, bind, read } = await begin()
-  await bind('a', { trust: 't1', provider: 'p1' })
-  await bind('b', { trust: 't2', provider: 'p1' })
-  await bind('c')
-  await bind('d', { trust: 't3', provider: 'p3' }, 'clusters/other/u2')
-  const { op: _, ...announced } = announceEnding(what as Parameters<typeof announceEnding>[0]) as never as {
-    op: string
-    pk: string
-    sk: string
-    attributes: object
-  }
-  await storage.writeCompanion({ ...announced, attributes: {} }, { deadline: endless })
-  expect(await run()).toBe(uids.length > 0 ? 1 : 0)
-  const due = async () => {
-    const found = await Promise.all(['a', 'b', 'c', 'd'].map(async (uid) => [uid, await read(uid)] as const))
-    const all = [...found, ['d', await read('d', 'clusters/other/u2')] as const]
-    return all.filter(([, bound]) => bound && (bound.expiry ?? 0) <= clock.at).map(([uid]) => uid)
-  }
-  expect(await due()).toEqual(uids)
-  // The index may have lacked this one.
-  await bind('a', { trust: 't1', provider: 'p1' })
-  clock.at += 61
-  await run()
-  expect((await due()).includes('a')).toBe((uids as readonly string[]).includes('a'))
-  expect((await storage.queryCompanions('ending')).items).toEqual([])
+  await bind('a', { ended: clock.at })
+  await bind('b')
+  await storage.writeCompanion(endingItem('key#a', new Date(clock.at * 1000)), { deadline: endless })
+  expect(await run()).toBe(1)
+  expect(await read('b')).toMatchObject({ expiry: LATER })
 })

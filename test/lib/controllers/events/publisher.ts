@@ -1,10 +1,12 @@
 /** Runs the publisher of events over a world in memory, and collects what it publishes and keeps. */
+
 import { historyPartition, shownEntries } from '../../../../lib/authentication/history/items.ts'
 import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../../lib/authentication/keyinternal.ts'
 import { type Signal, signalItem } from '../../../../lib/authentication/signals.ts'
 import { type KeyEvent, kindOf } from '../../../../lib/controllers/events/event.ts'
 import type { Lifecycle } from '../../../../lib/controllers/events/lifecycle.ts'
 import { type Run, runLifecycle } from '../../../../lib/controllers/events/run.ts'
+import { keysThrough } from '../../../../lib/server/keysthrough.ts'
 import type { Storage } from '../../../../lib/storage/interface.ts'
 import { endless, unhurried } from '../../../support/deadlines.ts'
 import type { World } from '../world.ts'
@@ -28,6 +30,7 @@ export function publisherOf(world: World, limits = {}): Publisher {
     run: (parts = {}) =>
       runLifecycle({
         store: world.over(parts.storage ?? world.storage).keys,
+        keysThrough: keysThrough(world.storage, () => true),
         storage: world.storage,
         limits,
         recordSources: true,

@@ -24,9 +24,9 @@ const gateOf = ({ revision, deleted, spec }: Gated): GateState => ({
  */
 export const gateCompanions =
   (kind: GateKind, read: (stored: Readable) => Gated) =>
-  (after: Readable | undefined, before: Readable | undefined): Companion[] => {
-    const uid = (after ?? before)?.object.metadata.uid ?? ''
-    const ending = announceEnding(`${kind}#${uid}`)
+  (after: Readable | undefined, before: Readable | undefined, _plan: unknown, now: Date): Companion[] => {
+    const { uid = '', name } = (after ?? before)?.object.metadata ?? {}
+    const ending = announceEnding(`${kind}#${uid}`, now, name)
     if (!after) return before ? [deleteGate(kind, uid), ending] : []
     const gate = gateOf(read(after))
     const isUnchanged = before !== undefined && deepEqual(gate, gateOf(read(before)))

@@ -2,12 +2,20 @@
  * Finds the clusters that have not confirmed the end of revoked keys: tokens of their service accounts work until they remove a Secret.
  * Another function asks them, within seconds.
  */
-import { BOUND_INDEX, type Bound, isUnconfirmed, placeOf, readBound } from '../../../../authentication/boundsecrets.ts'
-import { EXPIRY_INDEX } from '../../../../authentication/expiryindex.ts'
+import {
+  type Bound,
+  boundPartition,
+  isUnconfirmed,
+  PLACES,
+  placeOf,
+  readBound,
+} from '../../../../authentication/boundsecrets.ts'
 import { clusterIn } from '../../../../kubeconfig/serviceaccounts/target.ts'
 import { byBytes } from '../../../../meta/value/byteorder.ts'
-import type { IndexRange, Storage } from '../../../../storage/interface.ts'
+import { forEach } from '../../../../registry/parallel.ts'
+import type { Storage } from '../../../../storage/interface.ts'
 import type { ItemKey } from '../../../../storage/keys.ts'
+import { companionPages } from '../../../../storage/readcompanions.ts'
 import type { Services } from '../services.ts'
 
 type Unconfirmed = { keys: number; clusters: string[] }
@@ -16,16 +24,23 @@ type Unconfirmed = { keys: number; clusters: string[] }
 const WAIT_MS = 10_000
 const PAUSE_MS = 500
 
+interface Waiting extends Pick<Services, 'sleep'> {
+  storage: Storage
+  hasTime(): boolean
+}
+
 /**
  * Waits until clusters have confirmed the end of the keys with these uids, or have been asked in vain, or the time is up. Returns how
  * many keys are left, and where; undefined if none. Without such tokens, it makes one call of the table and does not wait.
  */
-export async function awaitClusters(
-  { storage, sleep }: { storage: Storage } & Pick<Services, 'sleep'>,
-  uids: ReadonlySet<string>,
-  hasTime: () => boolean,
+export const awaitClusters = async (waiting: Waiting, uids: ReadonlySet<string>): Promise<Unconfirmed | undefined> =>
+  awaitRemovals(waiting, await boundTo(waiting.storage, uids))
+
+/** The same for the Secrets of these records. */
+export async function awaitRemovals(
+  { storage, sleep, hasTime }: Waiting,
+  found: readonly ItemKey[],
 ): Promise<Unconfirmed | undefined> {
-  const found = await boundTo(storage, uids)
   if (found.length === 0) return undefined
   for (let waited = 0; ; waited += PAUSE_MS) {
     const left = await unconfirmedOf(storage, found)
@@ -39,26 +54,33 @@ export async function awaitClusters(
   }
 }
 
-/** Returns the items of these keys that are not gone. One read for all keys: most have none. */
+/** How many keys are looked up at a time. */
+const READS_AT_ONCE = 16
+
+/** Returns the items of these keys that are not gone. Where no cluster has any, one read for all keys. */
 async function boundTo(storage: Storage, uids: ReadonlySet<string>): Promise<ItemKey[]> {
-  const range: IndexRange = {
-    index: EXPIRY_INDEX.name,
-    partition: { attribute: EXPIRY_INDEX.partition, value: BOUND_INDEX },
-    sort: { attribute: EXPIRY_INDEX.sort, to: Number.MAX_SAFE_INTEGER },
-  }
+  const places = await storage.queryCompanions(PLACES, { limit: 1 })
+  if (places.items.length === 0) return []
   const found: ItemKey[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await storage.queryCompanions(range, after === undefined ? {} : { after })
-    for (const { pk, sk, attributes } of page.items) if (uids.has(String(attributes.uid))) found.push({ pk, sk })
-    after = page.next
-    if (after === undefined) return found
+  const collect = async (uid: string) => {
+    for await (const items of companionPages(storage, boundPartition(uid)))
+      found.push(...items.filter(({ attributes }) => attributes.gone !== true))
   }
+  await forEach(uids, () => true, collect, READS_AT_ONCE)
+  return found
 }
 
+/** How many items one call reads. */
+const BATCH = 100
+
 async function unconfirmedOf(storage: Storage, keys: readonly ItemKey[]): Promise<{ bound: Bound; place: string }[]> {
-  const items = await storage.getCompanions(keys)
-  return items
-    .filter((item) => item !== undefined)
-    .map((item) => ({ bound: readBound(item), place: placeOf(item) }))
-    .filter(({ bound }) => isUnconfirmed(bound))
+  const left: { bound: Bound; place: string }[] = []
+  for (let at = 0; at < keys.length; at += BATCH) {
+    for (const item of await storage.getCompanions(keys.slice(at, at + BATCH))) {
+      if (item === undefined) continue
+      const bound = readBound(item)
+      if (isUnconfirmed(bound)) left.push({ bound, place: placeOf(item) })
+    }
+  }
+  return left
 }

@@ -109,7 +109,7 @@ async function unconfirmedEnds(
   const uids = new Set(selected.filter(({ name, uid }) => done.has(name) && known.has(uid)).map(({ uid }) => uid))
   if (dryRun || uids.size === 0) return undefined
   try {
-    return await awaitClusters({ storage: store.storage, sleep }, uids, () => deadline() > RESERVE_MS)
+    return await awaitClusters({ storage: store.storage, sleep, hasTime: () => deadline() > RESERVE_MS }, uids)
   } catch {
     warn('the keys are revoked, but which clusters have confirmed it is not known')
     return undefined

@@ -1,7 +1,7 @@
 /** Tests how long a revocation waits for clusters, and which it names. */
 import { expect, test } from 'vitest'
 import { awaitClusters } from '../../../../../../lib/apis/management/v1/revocation/accesskeyrevocation.clusters.ts'
-import { boundAttributes, boundKey } from '../../../../../../lib/authentication/boundsecrets.ts'
+import { boundItem, boundKey, placeItem } from '../../../../../../lib/authentication/boundsecrets.ts'
 import { endSecrets } from '../../../../../../lib/controllers/boundsecrets.ts'
 import { endless } from '../../../../../support/deadlines.ts'
 import { createMemoryItems } from '../../../../../support/memoryitems.ts'
@@ -10,14 +10,16 @@ import { storageIn } from '../../../../../support/store.ts'
 /** Two revoked keys with a Secret in each of two clusters, and another key that was revoked before. */
 async function begin() {
   const storage = storageIn(createMemoryItems(Date.now))
-  const at = 1_795_257_600
+  const at = 4_000_000_000
   let waited = 0
   const away = new Set<string>()
   for (const uid of ['a', 'b', 'other']) {
     for (const cluster of uid === 'other' ? ['old'] : ['prod', 'staging']) {
       const where = { account: 'user.alice', namespace: 'keyplane', secret: `s-${uid}`, secretRef: cluster }
       const bound = { ...where, name: uid, uid, server: 'https://x.example', since: at, until: at + 3600 }
-      const item = { ...boundKey(uid, `clusters/${cluster}/u`, '1'), attributes: boundAttributes(bound, at) }
+      const place = `clusters/${cluster}/u`
+      await storage.writeCompanion(placeItem(place, at), { deadline: endless })
+      const item = boundItem(boundKey(uid, place, '1'), bound, at)
       await storage.writeCompanion(item, { deadline: endless })
     }
   }
@@ -41,9 +43,9 @@ async function begin() {
           waited += ms
           await during()
         },
+        hasTime: () => hasTime,
       },
       new Set(uids),
-      () => hasTime,
     )
   return { away, end, ask, waited: () => waited }
 }

@@ -1,0 +1,43 @@
+/** Finds the keys of exchanges by what they came through. Reads no other keys: the name of a key begins with that of its trust. */
+import { FederatedIdentityCredential } from '../apis/management/v1/federation/federatedidentitycredential.ts'
+import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import { decodeKeyInternal } from '../authentication/keyinternal.ts'
+import type { Lifecycle } from '../controllers/events/lifecycle.ts'
+import { decodeTrustInternal, keyNamePrefix } from '../federation/trust.ts'
+import { type HasTime, OutOfTime } from '../registry/parallel.ts'
+import type { ListRequest, Storage, Stored, Table } from '../storage/interface.ts'
+
+/** Returns the function that yields the uids of the keys that came through a trust, or through any trust of an identity provider. */
+export function keysThrough(storage: Storage, hasTime: HasTime): Lifecycle['keysThrough'] {
+  async function* each(table: Table, range: ListRequest): AsyncGenerator<Stored> {
+    const request = { ...range, keepsNext: true } as const
+    for (let page = await storage.list(table, request); ; ) {
+      for (const one of page.items) yield one.read()
+      if (page.next === undefined) return
+      if (!hasTime()) throw new OutOfTime()
+      page = await storage.list(table, { ...request, after: page.next, at: page.rv })
+    }
+  }
+  async function* ofTrust(name: string, uid: string): AsyncGenerator<string> {
+    for await (const { object, internal } of each(OwnedAccessKey.table, { namePrefix: keyNamePrefix(name) }))
+      if (isOf(uid, () => decodeKeyInternal(internal).federation?.trust.uid)) yield object.metadata.uid ?? ''
+  }
+  return async function* through({ kind, uid, name }) {
+    if (kind === 'trust') yield* ofTrust(name, uid)
+    else {
+      for await (const { object, internal } of each(FederatedIdentityCredential.table, {})) {
+        const { name = '', uid: trust = '' } = object.metadata
+        if (isOf(uid, () => decodeTrustInternal(internal).providerUid)) yield* ofTrust(name, trust)
+      }
+    }
+  }
+}
+
+/** Reports whether an object is of what has ended. One that cannot be read is: it gives no access, and must not delay events. */
+function isOf(uid: string, read: () => string | undefined): boolean {
+  try {
+    return read() === uid
+  } catch {
+    return true
+  }
+}
