@@ -24,6 +24,10 @@ export function extendChain(chain: ScopeChain, more: ScopeChain): ScopeChain {
   return result
 }
 
+/** Reports whether two scopes are equal, of which either may be missing. */
+export const isSameScope = (one: Scope | undefined, other: Scope | undefined): boolean =>
+  deepEqual(one ?? null, other ?? null)
+
 /** Reports whether `chain` contains every scope of `part`. */
 export const containsChain = (chain: ScopeChain, part: ScopeChain): boolean =>
   part.every((scope) => chain.some((one) => deepEqual(one, scope)))

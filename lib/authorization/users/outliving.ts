@@ -5,8 +5,7 @@
  * Limits what may be done to, and with, a key that an exchange made: a job could leave behind access that does not end with its trust.
  */
 import { rfc3339OfUnix, unixSeconds } from '../../meta/encoding/time.ts'
-import { deepEqual } from '../../meta/value/equal.ts'
-import { withScope } from '../scopes/chain.ts'
+import { isSameScope, withScope } from '../scopes/chain.ts'
 import { isMaster, type Key, type KeySpec, MASTERS } from './identity.ts'
 import type { UserInfo } from './user.ts'
 
@@ -114,7 +113,7 @@ const isExempt = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>): boolean =>
 const gain = ({ scope }: KeySpec, next: KeySpec, { isRotated }: KeyChange): string | undefined => {
   if (isRotated) return 'change the value'
   if (next.dropAddedScopes) return 'drop added scopes'
-  return scope && (!next.scope || !deepEqual(scope, next.scope)) ? 'change the scope' : undefined
+  return scope && !isSameScope(scope, next.scope) ? 'change the scope' : undefined
 }
 
 /** Returns when the user's access by this value ends, by the key or by a rotation. Tokens do not outlive it. */

@@ -2,8 +2,7 @@
  * Decides which scopes have the right to create reviews. A role alone does not give it: everybody may write a role into the scope
  * of a key, but only an administrator says which key is that of a cluster.
  */
-import { deepEqual } from '../../meta/value/equal.ts'
-import { containsChain } from '../scopes/chain.ts'
+import { containsChain, isSameScope } from '../scopes/chain.ts'
 import { hasReviews } from '../scopes/roles.ts'
 import type { Scope, ScopeChain } from '../scopes/scope.ts'
 import { isMaster } from './identity.ts'
@@ -25,7 +24,7 @@ export function rightOf(
   before?: ReviewRight & { scope: Scope | undefined },
 ): ReviewRight {
   const { reviewScope } = before ?? {}
-  if (before && deepEqual(before.scope ?? null, scope ?? null)) return reviewScope ? { reviewScope } : {}
+  if (before && isSameScope(before.scope, scope)) return reviewScope ? { reviewScope } : {}
   const isWriter = isMaster(user) && user.chain.length === 0
   const isWhole = reviewScope !== undefined || !saysWhere(before?.scope)
   return scope && isWriter && isWhole && hasReviews(scope) ? { reviewScope: scope } : {}

@@ -12,6 +12,7 @@ import { replaceValues, type ValueMaker } from '../../../authentication/values/r
 import { type RotationFacts, settle } from '../../../authentication/values/settle.ts'
 import { isTombstone } from '../../../authentication/values/tombstone.ts'
 import { createCredential, deleteCredentials, updateCredentials } from '../../../authentication/values/writes.ts'
+import { isSameScope } from '../../../authorization/scopes/chain.ts'
 import { identityOf } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
 import { rightOf } from '../../../authorization/users/reviewright.ts'
@@ -33,7 +34,7 @@ import {
   suppliedKey,
   toKey,
 } from './ownedaccesskey.values.ts'
-import { formerAfter, isSameScope, takeDrop } from './scope.changes.ts'
+import { formerAfter, takeDrop } from './scope.changes.ts'
 import type { Services } from './services.ts'
 
 const { group, kind } = KINDS.OwnedAccessKey

@@ -4,7 +4,7 @@ import { decodeKeyInternal, type KeyInternal } from '../../../authentication/key
 import { expiryOf, type LifeLimits, lifeOf, REQUEST_SECONDS } from '../../../authentication/keystatus.ts'
 import { makerWarnings, tooManyMakers } from '../../../authentication/makers.ts'
 import { findValue, generationOf, sameHash } from '../../../authentication/values/keyvalues.ts'
-import { validateChain } from '../../../authorization/scopes/chain.ts'
+import { isSameScope, validateChain } from '../../../authorization/scopes/chain.ts'
 import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import { hasSelfRotate } from '../../../authorization/scopes/roles.ts'
@@ -63,7 +63,7 @@ import {
   toKey,
   WITHOUT_VALUE,
 } from './ownedaccesskey.values.ts'
-import { isSameScope, validateDrop } from './scope.changes.ts'
+import { validateDrop } from './scope.changes.ts'
 import { addedWarning, changedRuleWarnings } from './scope.warnings.ts'
 import type { Services } from './services.ts'
 
@@ -314,7 +314,7 @@ function writeWarnings(
   )
   const warnings = removed.map(([member]) => `access key "${name}" is no longer restricted by ${member}`)
   const { scope } = specOf(key.object)
-  if (!old || !deepEqual(specOf(old.object).scope, scope)) {
+  if (!old || !isSameScope(specOf(old.object).scope, scope)) {
     warnings.push(...rightWarnings(`access key "${name}"`, scope, decodeKeyInternal(key.internal)))
     const added = addedScopes(toKey(key)).length
     if (added > 0 && old) warnings.push(addedWarning(`access key "${name}"`, added))

@@ -1,16 +1,13 @@
 /** Keeps what a change of the scope of an access key or a trust replaces, and drops the scopes that such changes have added. */
 import { FORMER_SECONDS, type FormerScope, type KeyInternal } from '../../../authentication/keyinternal.ts'
+import { isSameScope } from '../../../authorization/scopes/chain.ts'
 import type { Scope } from '../../../authorization/scopes/scope.ts'
 import type { KeySpec } from '../../../authorization/users/identity.ts'
 import { addedScopes } from '../../../authorization/users/privilege.ts'
 import { rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import type { JsonObject } from '../../../meta/types.ts'
-import { deepEqual } from '../../../meta/value/equal.ts'
 import type { Draft } from '../../../registry/kind.ts'
-
-export const isSameScope = (one: Scope | undefined, other: Scope | undefined): boolean =>
-  deepEqual(one ?? null, other ?? null)
 
 /**
  * Returns the former scope to store with a change of the spec: the scope that the change replaces or, if the scope stays, the one that

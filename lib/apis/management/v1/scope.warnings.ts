@@ -1,15 +1,15 @@
 /** Warns the user who writes a key or a trust about its scopes. */
+import { isSameScope } from '../../../authorization/scopes/chain.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import { ruleWarnings } from '../../../authorization/scopes/replaceablerules.ts'
 import type { KeySpec } from '../../../authorization/users/identity.ts'
-import { deepEqual } from '../../../meta/value/equal.ts'
 
 /** Returns the warnings for the rules in the scope, if it is new. */
 export const changedRuleWarnings = (
   { scope }: Pick<KeySpec, 'scope'>,
   old: Pick<KeySpec, 'scope'> | undefined,
   options: ScopeOptions,
-): string[] => (deepEqual(scope, old?.scope) ? [] : ruleWarnings(scope, options))
+): string[] => (isSameScope(scope, old?.scope) ? [] : ruleWarnings(scope, options))
 
 /** Returns the warning that scopes limit an object besides the one that was set. */
 export const addedWarning = (what: string, count: number): string =>

@@ -1,6 +1,6 @@
 /** Defines FederatedIdentityCredential, which says whose ID tokens are exchanged for which access keys. */
 import { makersOf } from '../../../../authentication/makers.ts'
-import { withScope } from '../../../../authorization/scopes/chain.ts'
+import { isSameScope, withScope } from '../../../../authorization/scopes/chain.ts'
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { identityOf, isMaster, keyIdentity, MASTERS, ownsKey } from '../../../../authorization/users/identity.ts'
 import {
@@ -29,7 +29,7 @@ import { deepEqual } from '../../../../meta/value/equal.ts'
 import { column, wide } from '../../../../registry/column.ts'
 import type { Column, Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
-import { formerAfter, isSameScope, presentScopeChanges, takeDrop, validateDrop } from '../scope.changes.ts'
+import { formerAfter, presentScopeChanges, takeDrop, validateDrop } from '../scope.changes.ts'
 import { addedWarning, changedRuleWarnings } from '../scope.warnings.ts'
 import type { Services } from '../services.ts'
 import { forbiddenTrust, forbiddenTrustChange } from './federatedidentitycredential.authorize.ts'
@@ -163,7 +163,7 @@ function strategy(services: Services): Strategy<Plan> {
       const next = { ...specOf(object), ...(plan?.drops && { dropAddedScopes: true }) }
       const reason = old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)
       const added = addedScopes(toKey({ object, internal })).length
-      if (added > 0 && old && !deepEqual(next.scope, specOf(old.object).scope)) warn(addedWarning('the trust', added))
+      if (added > 0 && old && !isSameScope(next.scope, specOf(old.object).scope)) warn(addedWarning('the trust', added))
       return reason
     },
     quota({ object, internal }, { user }) {

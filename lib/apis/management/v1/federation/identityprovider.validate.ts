@@ -1,6 +1,6 @@
 /** Judges writes of identity providers: validates them beyond their schema, warns, and says which close keys. Loaded with the first. */
 
-import { validateChain } from '../../../../authorization/scopes/chain.ts'
+import { isSameScope, validateChain } from '../../../../authorization/scopes/chain.ts'
 import { ruleWarnings } from '../../../../authorization/scopes/replaceablerules.ts'
 import { validateScope } from '../../../../authorization/scopes/validatescope.ts'
 import { audienceWarning, validateAudience } from '../../../../federation/audience.ts'
@@ -155,7 +155,7 @@ export async function judgeProvider(
   const keys = judgeKeys(next, federation)
   const errors = validateProvider(next, before, { settings: federation, keys })
   if (errors.length > 0) return errors
-  const ofRules = deepEqual(next.scope, before?.scope) ? [] : ruleWarnings(next.scope, services.scopes)
+  const ofRules = isSameScope(next.scope, before?.scope) ? [] : ruleWarnings(next.scope, services.scopes)
   for (const warning of [...providerWarnings(next, federation.issuer, keys), ...ofRules]) warn(warning)
   if (before === undefined || next.disabled || deepEqual(before.access, next.access)) return []
   const { accessWarnings } = await import('./identityprovider.access.ts')
