@@ -5,7 +5,7 @@
 import { openTexts } from '#secret-texts'
 import type { LifeLimits } from '../authentication/keystatus.ts'
 import { createPeppers, type KeyHash } from '../authentication/pepper.ts'
-import { lazyUsage, noUsage, type UsageRecorder } from '../authentication/usage/record.ts'
+import { createUsageRecorder, noUsage, type UsageRecorder } from '../authentication/usage/recorder.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import { parseSpaceNamespace, type SpaceOptions } from '../authorization/scopes/space.ts'
 import { createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
@@ -50,15 +50,12 @@ export function createAuthenticatingServer(environment: Environment): Authentica
       recordUsage: () => config.recordUsage,
       usage: () =>
         config.recordUsage
-          ? lazyUsage(
-              lazy(async () => {
-                const { createUsageRecorder } = await import('../authentication/usage/recorder.ts')
-                const { storage, scopes } = server
-                const failed = (error: unknown) =>
-                  server.log('error', 'usage not recorded', { error: describeError(error) })
-                return createUsageRecorder({ storage, scopes, now: Date.now, failed })
-              }),
-            )
+          ? createUsageRecorder({
+              storage: server.storage,
+              scopes: server.scopes,
+              now: Date.now,
+              failed: (error) => server.log('error', 'usage not recorded', { error: describeError(error) }),
+            })
           : noUsage,
     },
   )

@@ -15,7 +15,7 @@ import { encodeUser } from '../authentication/requests/encodeuser.ts'
 import type { Attributes, Decision } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
-import type { ScopeRefusal } from '../authorization/scoperefusal.ts'
+import { refuseByScope, type ScopeRefusal } from '../authorization/scoperefusal.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import { isReview } from '../authorization/scopes/roles.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
@@ -96,10 +96,7 @@ async function refusalOf(
     const error = forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
     return { reason: decision.reason, error }
   }
-  const [{ refuseByScope }] = await Promise.all([
-    import('../authorization/scoperefusal.ts'),
-    server.usage.refused(user.key, user.chain, attributes),
-  ])
+  await server.usage.refused(user.key, user.chain, attributes)
   return refuseByScope(attributes, user, decision, server.scopes)
 }
 

@@ -37,6 +37,7 @@ async function mayDelete(
 ): Promise<boolean | undefined> {
   // Do not note this decision: the audit record is about the object of the request.
   const context = { ...request, note: () => undefined }
+  // Lazy: the other kinds are 40 KiB, and few requests set owners.
   const { storedKinds } = await import('../apis/stored.ts')
   const kind = storedKinds.find((one) => namesKind(one, reference))
   if (!kind) return isMaster(context.user) && context.user.chain.length === 0 ? true : undefined

@@ -20,17 +20,16 @@ import { authenticate } from '../authentication/requests/authenticate.ts'
 import { type Judgement, judge } from '../authentication/values/judge.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
 import { belowBase } from '../authorization/attributes/requestattributes.ts'
+import { refuseByScope } from '../authorization/scoperefusal.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../authorization/scopes/space.ts'
 import type { EndpointServices } from '../endpoints/call.ts'
 import { toProvider } from '../federation/provider.ts'
-import type { BoundRecords } from '../kubeconfig/boundtokens.ts'
-import type { Eks } from '../kubeconfig/eks/ekscredentials.ts'
+import { createClusterClient } from '../kubeconfig/cluster/client.ts'
 import { isVirtual } from '../kubeconfig/serviceaccounts/target.ts'
 import type { IssuerSettings } from '../kubeconfig/token/issuer.ts'
 import { checkIssuer } from '../kubeconfig/token/jwks.ts'
-import type { VirtualClusterServices } from '../kubeconfig/virtualcluster.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { defined } from '../meta/value/defined.ts'
 import type { RequestContext, StoredKind } from '../registry/kind.ts'
@@ -39,8 +38,9 @@ import type { Stored } from '../storage/interface.ts'
 import { getCompanion } from '../storage/readcompanions.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps, judgeDeps } from './authentication.ts'
-import type { boundRecords } from './boundrecords.ts'
+import { boundRecords } from './boundrecords.ts'
 import { type Decider, decide } from './decide.ts'
+import { eksOf } from './eks.ts'
 import { storeOf } from './kindstores.ts'
 import { watchCounter } from './openwatches.ts'
 import type { Environment } from './process/environment.ts'
@@ -61,36 +61,6 @@ export interface Server
    * invalid when one of its gates is closed.
    */
   livingKey(key: { name: string; uid: string }): Promise<Stored | undefined>
-}
-
-/**
- * Returns a client of a cluster. The functions that make kube configs load it at start, because they import it otherwise. All other
- * functions never do.
- */
-const connectCluster: VirtualClusterServices['connect'] = (name, credentials, options) => ({
-  name,
-  async send(request) {
-    const { createClusterClient } = await import('../kubeconfig/cluster/client.ts')
-    return createClusterClient(name, credentials, options).send(request)
-  },
-})
-
-/** Only functions that issue such tokens load the module. */
-function lazyRecords(server: Parameters<typeof boundRecords>[0]): BoundRecords {
-  const records = lazy(async () => (await import('./boundrecords.ts')).boundRecords(server))
-  return {
-    create: async (...given) => (await records()).create(...given),
-    judge: async (...given) => (await records()).judge(...given),
-    identify: async (...given) => (await records()).identify(...given),
-    end: async (...given) => (await records()).end(...given),
-    endToken: async (...given) => (await records()).endToken(...given),
-  }
-}
-
-/** Only functions that reach clusters of EKS load the module. What it keeps is for all requests of the process. */
-function lazyEks(environment: Environment, { config, now }: AuthenticatingServer): Eks {
-  const eks = lazy(async () => (await import('./eks.ts')).eksOf(environment, config.clustersRoleArn, now))
-  return { credentials: async (...asked) => (await eks()).credentials(...asked) }
 }
 
 /** The parts of the server that settings decide. */
@@ -143,7 +113,7 @@ function partsOf(environment: Environment, base: AuthenticatingServer, livingKey
       },
       issuer: settings().issuer,
       signer: base.signer,
-      connect: connectCluster,
+      connect: createClusterClient,
       clock: base.now,
       uuid: randomUUID,
       deadline: (ms) => AbortSignal.timeout(ms),
@@ -154,17 +124,17 @@ function partsOf(environment: Environment, base: AuthenticatingServer, livingKey
       secrets: base.secrets,
       // Functions have the variables of what they reach only.
       secretPrefix: (place) => (isVirtual(place) ? config.virtualClusterSecretsPrefix : config.clusterSecretsPrefix),
-      records: lazyRecords({
+      records: boundRecords({
         storage: base.storage,
         limits: base.limits,
         now: base.now,
         elapsed: base.elapsed,
         livingKey,
       }),
-      connect: connectCluster,
+      connect: createClusterClient,
       uuid: randomUUID,
       deadline: (ms) => AbortSignal.timeout(ms),
-      eks: lazyEks(environment, base),
+      eks: eksOf(environment, config.clustersRoleArn, base.now),
     }),
     issuer: () => settings().issuer,
     watchLimits: () => config.watchLimits,
@@ -183,7 +153,6 @@ export function createServer(environment: Environment): Server {
   const checkChain = async (context: RequestContext, attributes: Attributes): Promise<void> => {
     const decision = evaluate(context.user.chain, attributes, base.scopes)
     if (decision.allowed) return used(context, attributes)
-    const { refuseByScope } = await import('../authorization/scoperefusal.ts')
     const { reason, error } = refuseByScope(attributes, context.user, decision, base.scopes)
     context.note('denied', reason)
     throw error
@@ -206,6 +175,7 @@ export function createServer(environment: Environment): Server {
     return 'credential' in judged ? judged.credential : undefined
   }
   const own: Omit<Server, keyof AuthenticatingServer | keyof Parts> = {
+    // Lazy: the other kinds are 40 KiB, and only reviews ask about them.
     storedKinds: async () => (await import('../apis/stored.ts')).storedKinds,
     async provider(name) {
       const stored = await base.storage.get(providerTable, name)

@@ -3,15 +3,38 @@
  * no write. Beyond 64 entries of a key in a day it records only that there are more. What the scopes of a key refuse has a limit of its
  * own, so that a flood of it hides nothing that the key did.
  */
-
 import type { Attributes } from '../../authorization/attributes/attributes.ts'
 import type { ScopeOptions } from '../../authorization/scopes/project.ts'
+import type { ScopeChain } from '../../authorization/scopes/scope.ts'
 import type { SpaceOptions } from '../../authorization/scopes/space.ts'
 import { type UsedPlace, usedEntry } from '../../authorization/usage/usedentry.ts'
 import type { CompanionItem, Storage } from '../../storage/interface.ts'
 import { dayOf } from '../keptitems.ts'
 import { placeName, type UsageFact, usageItem } from './items.ts'
-import type { UsageRecorder, UsedKey } from './record.ts'
+
+/** A key, and the generation of its spec: another scope may tell names apart. */
+export interface UsedKey {
+  uid: string
+  generation?: number | undefined
+}
+
+export interface UsageRecorder {
+  /** Records a request that the chain of a key allowed, here or at the cluster that asked. Never rejects. */
+  used(key: UsedKey, chain: ScopeChain, attributes: Attributes, place?: UsedPlace): Promise<void>
+  /**
+   * Records a request that the chain of a key refused, here or at the cluster that asked. `isLive` says whether the key gives access; it is
+   * asked only before something is written. Never rejects.
+   */
+  refused(
+    key: Pick<UsedKey, 'uid'>,
+    chain: ScopeChain,
+    attributes: Attributes,
+    place?: UsedPlace,
+    isLive?: () => Promise<boolean>,
+  ): Promise<void>
+  /** Records that a cluster accepted a key by itself. Never rejects. */
+  accepted(key: UsedKey, place: UsedPlace): Promise<void>
+}
 
 interface Deps {
   storage: Pick<Storage, 'writeCompanion'>
@@ -42,6 +65,9 @@ const MOST_AT_ONCE = 10
 const WAIT_MS = 1000
 /** How long nothing is written after a failure, in milliseconds: the table may be throttled. */
 const PAUSE_MS = 10_000
+
+/** Records nothing. */
+export const noUsage: UsageRecorder = { used: async () => {}, refused: async () => {}, accepted: async () => {} }
 
 /** Returns the recorder of a process. */
 export function createUsageRecorder({ storage, scopes, now, failed }: Deps): UsageRecorder {

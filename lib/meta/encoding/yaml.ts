@@ -1,6 +1,6 @@
 /**
- * Decodes and encodes YAML like Kubernetes. Loads js-yaml on first use, through yamllibrary.ts, and the tree of what it reads, so that
- * JSON requests do not pay for them. Uses only the parser and the writer of js-yaml.
+ * Decodes and encodes YAML like Kubernetes. Loads js-yaml on first use, through yamllibrary.ts, so that JSON requests do not pay for
+ * it. Uses only the parser and the writer of js-yaml.
  * Source: sigs.k8s.io/yaml, behaviour of kube-apiserver.
  */
 
@@ -9,7 +9,7 @@ import { formatValue } from './badvalue.ts'
 import { DecodeError, MAX_DEPTH, shortName } from './jsonscanner.ts'
 import type { Event } from './yamllibrary.ts'
 import { isForeign, plainNumber } from './yamlscalar.ts'
-import type { YamlNode } from './yamltree.ts'
+import { buildTree, type YamlNode } from './yamltree.ts'
 
 type JsYaml = typeof import('./yamllibrary.ts')
 
@@ -25,7 +25,6 @@ interface ParsedYaml {
  */
 export async function parseYaml(text: string): Promise<ParsedYaml> {
   const library = await import('./yamllibrary.ts')
-  const { buildTree } = await import('./yamltree.ts')
   const { value, duplicates } = buildTree(firstDocument(library, text))
   const line = lines(text)
   return {

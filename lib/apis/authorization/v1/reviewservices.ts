@@ -1,6 +1,6 @@
 /** Declares the services that the reviews use. `lib/server/server.ts` implements them. */
 import type { Authentication } from '../../../authentication/requests/authenticate.ts'
-import type { UsageRecorder } from '../../../authentication/usage/record.ts'
+import type { UsageRecorder } from '../../../authentication/usage/recorder.ts'
 import type { Attributes, Decision } from '../../../authorization/attributes/attributes.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'

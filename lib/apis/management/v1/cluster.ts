@@ -6,6 +6,7 @@ import { forbiddenInstanceChange, mayAccess } from '../../../authorization/users
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { clusterTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
+import { validateCluster } from '../../../kubeconfig/validateinstance.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { dnsLabelErrors } from '../../../meta/object/names.ts'
 import { column, wide } from '../../../registry/column.ts'
@@ -48,19 +49,11 @@ export function mayUseCluster({ scopes }: Services, stored: Stored, user: UserIn
   )
 }
 
-/** The plan of a draft: its errors. The rules are loaded before the first write, so `prepareFor…` judges and `validate` returns. */
-type Plan = FieldError[]
-
-async function judge(draft: Draft<Plan>, old?: Stored): Promise<void> {
-  const { validateCluster } = await import('../../../kubeconfig/validateinstance.ts')
-  draft.plan = validateCluster(specOf(draft), old && specOf(old))
-}
-
 /** Validates that the name is a DNS label: it is part of audiences and of the names in kubeconfigs. */
-const nameErrors = ({ object: { metadata } }: Draft<Plan>): FieldError[] =>
+const nameErrors = ({ object: { metadata } }: Draft): FieldError[] =>
   dnsLabelErrors(metadata.name ?? '').map((text) => invalid('metadata.name', metadata.name ?? '', text))
 
-const strategy = (services: Services): Strategy<Plan> => ({
+const strategy = (services: Services): Strategy => ({
   mayCreate: (user) =>
     isMaster(user)
       ? { type: 'allowed', rule: MASTERS }
@@ -72,9 +65,7 @@ const strategy = (services: Services): Strategy<Plan> => ({
       ? { type: 'denied', reason: 'spec.access of the cluster does not allow it' }
       : { type: 'hidden' }
   },
-  prepareForCreate: (draft) => judge(draft),
-  prepareForUpdate: (draft, old) => judge(draft, old),
-  validate: (draft, old) => [...(old ? [] : nameErrors(draft)), ...(draft.plan ?? [])],
+  validate: (draft, old) => [...(old ? [] : nameErrors(draft)), ...validateCluster(specOf(draft), old && specOf(old))],
   authorize(draft, old, { user }) {
     const next = specOf(draft)
     return (
@@ -93,7 +84,7 @@ const strategy = (services: Services): Strategy<Plan> => ({
   status: (stored, { user }) => ({ canUse: mayUseCluster(services, stored, user) }),
 })
 
-export const Cluster: StoredKind<Services, Plan> = {
+export const Cluster: StoredKind<Services> = {
   ...KINDS.Cluster,
   description:
     'A connected cluster that users can create kubeconfigs for. What their tokens may do there, the RBAC of the cluster decides.',

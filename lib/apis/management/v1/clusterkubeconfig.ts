@@ -1,5 +1,7 @@
 /** Defines ClusterKubeConfig, the kubeconfig of a connected cluster. */
 import { KINDS } from '../../../kinds/kinds.ts'
+import { accountCluster } from '../../../kubeconfig/accountcluster.ts'
+import { connectedCluster } from '../../../kubeconfig/connectedcluster.ts'
 import { clusterTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
 import { type FromSchema, int64, object, string } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
@@ -25,11 +27,8 @@ export const ClusterKubeConfig: VirtualKind<Services> = kubeConfigOf(Cluster, {
     const wanted = (request.spec ?? {}) as FromSchema<typeof spec>
     const asked = { cluster, spec: wanted, user, now, dryRun, deadline }
     const target = clusterTarget(cluster)
-    if (target) {
-      const { accountCluster } = await import('../../../kubeconfig/accountcluster.ts')
-      return accountCluster(asked, target, { ...serviceAccounts, maxSeconds: tokens.settings.maxSeconds })
-    }
-    const { connectedCluster } = await import('../../../kubeconfig/connectedcluster.ts')
-    return connectedCluster(asked, tokens)
+    return target
+      ? accountCluster(asked, target, { ...serviceAccounts, maxSeconds: tokens.settings.maxSeconds })
+      : connectedCluster(asked, tokens)
   },
 })

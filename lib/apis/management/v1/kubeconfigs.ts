@@ -2,7 +2,7 @@
 import { unlimitedCredential } from '../../../authorization/users/sourcecidrs.ts'
 import type { KindRow } from '../../../kinds/kinds.ts'
 import { writtenCredential } from '../../../kubeconfig/configtext.ts'
-import type { Parent } from '../../../kubeconfig/kubeconfig.ts'
+import { createKubeConfig, type Parent } from '../../../kubeconfig/kubeconfig.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { conflict, invalidObject } from '../../../meta/errors/status.ts'
 import { type FromSchema, type ObjectSchema, object, string, time } from '../../../meta/schema/schema.ts'
@@ -67,7 +67,6 @@ export function kubeConfigOf<P>(
       const { uid } = object.metadata
       demandUid(request.metadata.uid, uid, name)
       const parent = await parentOf(object, request, context, services)
-      const { createKubeConfig } = await import('../../../kubeconfig/kubeconfig.ts')
       const made = await createKubeConfig(parent, { user: context.user, issuer: services.kubeConfigs.issuer })
       if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
       const { kubeConfig, expirationTimestamp, warnings, facts } = made

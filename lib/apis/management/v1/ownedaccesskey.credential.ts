@@ -36,6 +36,7 @@ import {
 } from './ownedaccesskey.values.ts'
 import { formerAfter, takeDrop } from './scope.changes.ts'
 import type { Services } from './services.ts'
+import { narrowedScopeWarnings } from './usage/narrowedscope.ts'
 
 const { group, kind } = KINDS.OwnedAccessKey
 
@@ -58,7 +59,7 @@ export async function prepareForCreate(
     ...rightOf(user, specOf(draft.object).scope),
     ...makersOf(user),
   }
-  const drops = await takeDrop(draft)
+  const drops = takeDrop(draft)
   draft.internal = encodeKeyInternal({ ...origin, credential })
   draft.plan = { ...draft.plan, ...(drops && { drops }) }
   if (exchanged) {
@@ -109,7 +110,7 @@ export async function prepareForUpdate(
   const isChanged = changesSpec(draft, old)
   const { carried, born } = isChanged ? chainAfterChange(user, toKey(old), specOf(draft.object)) : settled
   if (carried.length < settled.carried.length) draft.specChanged = true
-  const drops = await takeDrop(draft)
+  const drops = takeDrop(draft)
   const { former, born: _, reviewScope, ...others } = settled
   const written = {
     ...others,
@@ -129,7 +130,6 @@ export async function prepareForUpdate(
     update: { settled, ended: all, items: change?.items ?? [], ...facts, at: seconds },
   }
   if (!context.dryRun || isSameScope(previous, next)) return
-  const { narrowedScopeWarnings } = await import('./usage/narrowedscope.ts')
   draft.plan.refused = await narrowedScopeWarnings(draft, old, user, services)
 }
 

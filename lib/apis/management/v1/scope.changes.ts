@@ -6,6 +6,7 @@ import type { KeySpec } from '../../../authorization/users/identity.ts'
 import { addedScopes } from '../../../authorization/users/privilege.ts'
 import { rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
+import { disown } from '../../../meta/managedfields/managedfields.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { Draft } from '../../../registry/kind.ts'
 
@@ -27,12 +28,11 @@ const endOf = ({ at }: FormerScope): number => at + FORMER_SECONDS
 const isKept = (former: FormerScope, now: Date): boolean => unixSeconds(now) < endOf(former)
 
 /** Removes the wish to drop the added scopes from the spec of the draft, and from what its managers own. Returns whether it was true. */
-export async function takeDrop(draft: Draft): Promise<boolean> {
+export function takeDrop(draft: Draft): boolean {
   const { metadata, spec = {}, ...object } = draft.object
   const { dropAddedScopes, ...rest } = spec
   if (dropAddedScopes === undefined) return false
   // An exchange has no managers.
-  const { disown } = await import('../../../meta/managedfields/managedfields.ts')
   const { managedFields, ...others } = metadata
   const disowned = managedFields && { managedFields: disown(managedFields, 'spec', 'dropAddedScopes') }
   draft.object = { ...object, metadata: { ...others, ...disowned }, spec: rest }

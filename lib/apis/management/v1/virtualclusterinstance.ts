@@ -6,10 +6,10 @@ import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { instanceTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
 import { SERVICE_ACCOUNTS } from '../../../kubeconfig/serviceaccounts/tokens.ts'
-import type { FieldError } from '../../../meta/errors/fielderror.ts'
+import { validateInstance } from '../../../kubeconfig/validateinstance.ts'
 import type { KubeObject } from '../../../meta/types.ts'
 import { column, wide } from '../../../registry/column.ts'
-import { type Column, type Draft, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
+import { type Column, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'
 import type { Services } from './services.ts'
@@ -81,15 +81,7 @@ function forbiddenSecret({ scopes }: Services, secret: string, { metadata, spec 
   return `the access key used has a scope that does not allow changing virtual cluster instance "${place}/${instance}"`
 }
 
-/** The plan of a draft: its errors. The rules are loaded before the first write, so `prepareFor…` judges and `validate` returns. */
-type Plan = FieldError[]
-
-async function judge(draft: Draft<Plan>, old?: Stored): Promise<void> {
-  const { validateInstance } = await import('../../../kubeconfig/validateinstance.ts')
-  draft.plan = validateInstance(draft.object, old?.object)
-}
-
-const strategy = (services: Services): Strategy<Plan> => ({
+const strategy = (services: Services): Strategy => ({
   mayCreate: (user) =>
     isMaster(user)
       ? { type: 'allowed', rule: MASTERS }
@@ -102,9 +94,7 @@ const strategy = (services: Services): Strategy<Plan> => ({
       ? { type: 'denied', reason: decision.reason }
       : { type: 'hidden' }
   },
-  prepareForCreate: (draft) => judge(draft),
-  prepareForUpdate: (draft, old) => judge(draft, old),
-  validate: (draft) => draft.plan ?? [],
+  validate: ({ object }, old) => validateInstance(object, old?.object),
   mayRefer: (value, object, user) => forbiddenSecret(services, value, object, user),
   authorize(draft, old, { user }) {
     const [next, before] = [specOf(draft), old ? specOf(old) : {}]
@@ -119,7 +109,7 @@ const strategy = (services: Services): Strategy<Plan> => ({
   status: (stored, { user }) => ({ canUse: mayUseInstance(services, stored, user) }),
 })
 
-export const VirtualClusterInstance: StoredKind<Services, Plan> = {
+export const VirtualClusterInstance: StoredKind<Services> = {
   ...KINDS.VirtualClusterInstance,
   categories: ['all'],
   shortNames: ['vci'],

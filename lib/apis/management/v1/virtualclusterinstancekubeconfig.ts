@@ -1,7 +1,9 @@
 /** Defines VirtualClusterInstanceKubeConfig, the kubeconfig of a virtual cluster. Specification sections 2.5 and 4.1. */
 import { KINDS } from '../../../kinds/kinds.ts'
+import { accountInstance } from '../../../kubeconfig/accountcluster.ts'
 import { toInstance } from '../../../kubeconfig/instance.ts'
 import { instanceTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
+import { virtualCluster } from '../../../kubeconfig/virtualcluster.ts'
 import type { FieldError } from '../../../meta/errors/fielderror.ts'
 import { misplacedCredentials } from '../../../meta/schema/misplaced.ts'
 import { boolean, type FromSchema, int32, list, object, string } from '../../../meta/schema/schema.ts'
@@ -52,11 +54,8 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = kubeConfi
   async parent(instance, { spec: wanted = {} }, { user, now, dryRun, deadline }, { kubeConfigs, serviceAccounts }) {
     const asked = { spec: wanted as FromSchema<typeof spec>, user, now, dryRun, deadline }
     const target = instanceTarget(instance)
-    if (target && !asked.spec.exec) {
-      const { accountInstance } = await import('../../../kubeconfig/accountcluster.ts')
-      return accountInstance({ ...asked, object: instance }, target, { ...serviceAccounts, limits: kubeConfigs.limits })
-    }
-    const { virtualCluster } = await import('../../../kubeconfig/virtualcluster.ts')
-    return virtualCluster({ ...asked, instance: toInstance(instance) }, kubeConfigs)
+    return target && !asked.spec.exec
+      ? accountInstance({ ...asked, object: instance }, target, { ...serviceAccounts, limits: kubeConfigs.limits })
+      : virtualCluster({ ...asked, instance: toInstance(instance) }, kubeConfigs)
   },
 })

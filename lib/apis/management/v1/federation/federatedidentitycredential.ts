@@ -33,6 +33,7 @@ import { formerAfter, presentScopeChanges, takeDrop, validateDrop } from '../sco
 import { addedWarning, changedRuleWarnings } from '../scope.warnings.ts'
 import type { Services } from '../services.ts'
 import { forbiddenTrust, forbiddenTrustChange } from './federatedidentitycredential.authorize.ts'
+import { trustWarnings, validateTrust } from './federatedidentitycredential.validate.ts'
 import { closesKeys, isHarmless, keySpecOf, ownerOf, specOf, toKey } from './federatedidentitycredential.values.ts'
 import { gateCompanions, phaseOf } from './gates.ts'
 import { useRule } from './identityprovider.values.ts'
@@ -84,13 +85,12 @@ function strategy(services: Services): Strategy<Plan> {
     return provider && !provider.deleted && useRule(user, provider.spec) !== undefined ? provider : undefined
   }
 
-  async function judge(
+  function judge(
     draft: Draft<Plan>,
     old: Stored | undefined,
     provider: Provider | undefined,
     { warn }: RequestContext,
-  ): Promise<void> {
-    const { trustWarnings, validateTrust } = await import('./federatedidentitycredential.validate.ts')
+  ): void {
     const next = specOf(draft.object)
     const { carried, providerUid, ...internal } = decodeTrustInternal(draft.internal)
     const { maxTtl } = services.federation
@@ -118,7 +118,7 @@ function strategy(services: Services): Strategy<Plan> {
     async prepareForCreate(draft, context) {
       const { user } = context
       const provider = await usableProvider(draft, user)
-      draft.plan = { drops: await takeDrop(draft) }
+      draft.plan = { drops: takeDrop(draft) }
       draft.internal = encodeTrustInternal({
         creator: identityOf(user),
         ...makersOf(user),
@@ -127,7 +127,7 @@ function strategy(services: Services): Strategy<Plan> {
         providerUid: provider?.uid ?? UNKNOWN,
         revision: 0,
       })
-      await judge(draft, undefined, provider, context)
+      judge(draft, undefined, provider, context)
     },
     async prepareForUpdate(draft, old, context) {
       const { user } = context
@@ -137,7 +137,7 @@ function strategy(services: Services): Strategy<Plan> {
       const { former, born: _, reviewScope, ...internal } = state
       const inherited = chainAfterChange(user, toKey(old), keySpecOf(next))
       if (inherited.carried.length < state.carried.length) draft.specChanged = true
-      draft.plan = { drops: await takeDrop(draft) }
+      draft.plan = { drops: takeDrop(draft) }
       draft.internal = encodeTrustInternal({
         ...internal,
         ...defined({ former: formerAfter(former, { before: before.scope, next: next.scope }, context.now) }),
@@ -147,7 +147,7 @@ function strategy(services: Services): Strategy<Plan> {
       })
       // The owner can disable the trust even if the provider is gone.
       if (isHarmless(before, next)) return
-      await judge(draft, old, await usableProvider(draft, user), context)
+      judge(draft, old, await usableProvider(draft, user), context)
     },
     mayRefer(name, _object, { chain }) {
       const asks = (verb: string) =>

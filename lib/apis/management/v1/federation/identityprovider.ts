@@ -18,6 +18,7 @@ import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
 import { gateCompanions, onlyDisables, phaseOf } from './gates.ts'
 import { forbiddenProvider, forbiddenProviderChange } from './identityprovider.authorize.ts'
+import { closesKeys, judgeProvider } from './identityprovider.validate.ts'
 import { specOf, table, useRule } from './identityprovider.values.ts'
 
 /** What every user with `use` may do. An access review can ask for `use` itself. */
@@ -33,12 +34,11 @@ const columns = [
   column('Phase', 'status.phase', 'Active, Disabled or Terminating.', wide),
 ]
 
-/** The plan of a draft: its errors. The rules are loaded before the first write, so `prepareFor…` judges and `validate` returns. */
+/** The plan of a draft: its errors. Some rules read the trusts, so `prepareFor…` judges and `validate` returns. */
 type Plan = FieldError[]
 
 function strategy(services: Services): Strategy<Plan> {
   async function judge(draft: Draft<Plan>, old: Stored | undefined, context: RequestContext): Promise<void> {
-    const { judgeProvider } = await import('./identityprovider.validate.ts')
     draft.plan = await judgeProvider(services, draft, old, context)
   }
 
@@ -61,7 +61,6 @@ function strategy(services: Services): Strategy<Plan> {
     async prepareForUpdate(draft, old, context) {
       // Clients must still be able to remove finalizers after a setting or the list of known issuers has changed.
       if (deepEqual(old.object.spec, draft.object.spec)) return
-      const { closesKeys } = await import('./identityprovider.validate.ts')
       const internal = decodeProviderInternal(old.internal)
       if (closesKeys(specOf(old.object), specOf(draft.object))) {
         draft.internal = encodeProviderInternal({ ...internal, revision: internal.revision + 1 })

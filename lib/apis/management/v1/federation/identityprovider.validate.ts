@@ -1,4 +1,4 @@
-/** Judges writes of identity providers: validates them beyond their schema, warns, and says which close keys. Loaded with the first. */
+/** Judges writes of identity providers: validates them beyond their schema, warns, and says which close keys. */
 
 import { isSameScope, validateChain } from '../../../../authorization/scopes/chain.ts'
 import { ruleWarnings } from '../../../../authorization/scopes/replaceablerules.ts'
@@ -16,6 +16,7 @@ import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Draft, RequestContext } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { FederationSettings, Services } from '../services.ts'
+import { accessWarnings } from './identityprovider.access.ts'
 import { type Judgement, judgePinned } from './identityprovider.jwks.ts'
 import { specOf } from './identityprovider.values.ts'
 
@@ -158,7 +159,6 @@ export async function judgeProvider(
   const ofRules = isSameScope(next.scope, before?.scope) ? [] : ruleWarnings(next.scope, services.scopes)
   for (const warning of [...providerWarnings(next, federation.issuer, keys), ...ofRules]) warn(warning)
   if (before === undefined || next.disabled || deepEqual(before.access, next.access)) return []
-  const { accessWarnings } = await import('./identityprovider.access.ts')
   for (const warning of await accessWarnings(services, object.metadata.name ?? '', before, next, user)) warn(warning)
   return []
 }

@@ -12,6 +12,7 @@ export const AccessKeyRevocation: VirtualKind<Services> = {
   schema: { spec, status },
   async create({ object, context }, services) {
     const asked = (object.spec ?? {}) as RevocationSpec
+    // Lazy, because it is 59 KiB: a request that the schema refuses needs none of it.
     const { revokeKeys } = await import('./accesskeyrevocation.run.ts')
     const manager = object.metadata.managedFields?.[0]?.manager ?? ''
     return { ...object, status: await revokeKeys(services, asked, manager, context) }

@@ -9,6 +9,7 @@ import { boolean, type FromSchema, int64, object, string, time } from '../../../
 import type { JsonObject } from '../../../../meta/types.ts'
 import type { VirtualKind } from '../../../../registry/kind.ts'
 import type { Services } from '../services.ts'
+import { rotateKey } from './ownedaccesskeyrotation.change.ts'
 
 const { group, kind } = KINDS.OwnedAccessKeyRotation
 
@@ -64,7 +65,6 @@ export const OwnedAccessKeyRotation: VirtualKind<Services> = {
     const { finish = false, replace = false, overlapSeconds = DEFAULT_OVERLAP_SECONDS } = asked
     const value = asked.key || services.keys.generate()
     const rotation = { value, isOwn: Boolean(asked.key), finish, replace, overlapSeconds }
-    const { rotateKey } = await import('./ownedaccesskeyrotation.change.ts')
     const target = { name, ...(metadata.uid && { uid: metadata.uid }), ...(resourceVersion && { resourceVersion }) }
     const stored = await rotateKey(services, target, rotation, context)
     const { pending } = decodeKeyInternal(stored.internal)

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { TokenReview } from '../../../../../lib/apis/authentication/v1/tokenreview.ts'
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/reviewservices.ts'
-import { noUsage } from '../../../../../lib/authentication/usage/record.ts'
+import { noUsage } from '../../../../../lib/authentication/usage/recorder.ts'
 import { parseSpaceNamespace } from '../../../../../lib/authorization/scopes/space.ts'
 import type { UserInfo } from '../../../../../lib/authorization/users/user.ts'
 import { endless } from '../../../../support/deadlines.ts'
