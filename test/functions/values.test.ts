@@ -675,6 +675,15 @@ describe('a request in flight', () => {
     expect(await states(key.token, token)).toEqual(['Retiring', 'Current'])
   })
 
+  test('from before its key was disabled and enabled changes nothing of the key', async () => {
+    const key = await createKey()
+    const user = await use(key.token)
+    await change(key.name, specOf({ disabled: true }))
+    await change(key.name, specOf({ disabled: false }))
+    expect((await patchWith(user, key.name)).status).toBe(409)
+    expect((await patchWith(await use(key.token), key.name)).status).toBe(200)
+  })
+
   test('that gives up an unused value loses against its first use', async () => {
     const key = await createKey()
     const token = await rotate(key, 60)

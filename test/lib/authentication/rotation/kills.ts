@@ -1,11 +1,10 @@
 /** Kills requests of the code of lib/ before and after each of their calls of the table, and compares what is left. */
 import { createMemoryItems } from '../../../support/memoryitems.ts'
-import { createReal } from './real.ts'
-import type { Subject } from './realsubject.ts'
-import { type Allowed, type Answer, type Event, requestSeconds, type Step, type System } from './system.ts'
-import { createTruth, type Truth } from './truth.ts'
+import { createReal, type System } from './real.ts'
+import { createTruth } from './truth.ts'
 
-const start = 1_800_000_000
+/** The values of all scenarios. */
+export const values = ['v1', 'v2', 'v3']
 
 /** When a request dies: before it makes its call with this number, or after the table has executed it. */
 export interface Kill {
@@ -13,46 +12,24 @@ export interface Kill {
   moment: 'before' | 'after'
 }
 
-export interface Scene {
-  system: System
-  truth: Truth
-  /** Runs a request to its end. */
-  run<T>(step: Step<T>): Promise<T>
+export interface Scene extends System {
   /** Runs a request until it dies. Returns whether it did. */
-  kill(step: () => Step<unknown>, kill: Kill): Promise<boolean>
+  kill(request: () => Promise<unknown>, kill: Kill): Promise<boolean>
   /** Lets seconds pass. */
   pass(seconds: number): void
-  allowed(value: string): Promise<Allowed>
   /** Returns what is wrong. */
   judge(): Promise<string[]>
 }
 
 /** Creates a key with the value `v1`. */
-export async function createScene(subject: Subject): Promise<Scene> {
+export async function createScene(): Promise<Scene> {
   const violations: string[] = []
-  const values = ['v1']
-  let time = start
-  let step = 0
+  let time = 1_800_000_000
   let calls = 0
   let death: { kill: Kill; dead: PromiseWithResolvers<'dead'> } | undefined
-  const clock = { now: () => time, step: () => ++step }
-  const life = { created: start, sliding: false }
-  const truth = createTruth(life, 'v1', clock)
+  const now = () => time
+  const truth = createTruth('v1', now)
   const never = new Promise<never>(() => {})
-  const world = {
-    ...clock,
-    life,
-    first: 'v1',
-    chance: () => false,
-    newValue() {
-      const value = `v${values.length + 1}`
-      values.push(value)
-      return value
-    },
-    happened: (event: Event) => void violations.push(...truth.apply(event)),
-    known: () => values,
-    truth,
-  }
 
   async function call<T>(run: () => Promise<T>): Promise<T> {
     const { kill, dead } = death ?? {}
@@ -70,36 +47,24 @@ export async function createScene(subject: Subject): Promise<Scene> {
     return answer
   }
 
-  async function run<T>(steps: Step<T>): Promise<T> {
-    let next = steps.next()
-    while (!next.done) next = steps.next(await next.value)
-    return next.value
-  }
-
   const items = createMemoryItems(() => time * 1000)
-  const system = await createReal(world, { items, call, pause: async () => {} }, subject)
+  const happened = (event: Parameters<typeof truth.apply>[0]) => void violations.push(...truth.apply(event))
+  const system = await createReal({ items, now, call, happened }, 'v1')
   return {
-    system,
-    truth,
-    run,
-    async kill(step, kill) {
+    ...system,
+    async kill(request, kill) {
       calls = 0
       const dead = Promise.withResolvers<'dead'>()
       death = { kill, dead }
-      const outcome = await Promise.race([dead.promise, run(step())])
+      const outcome = await Promise.race([dead.promise, request()])
       death = undefined
       return outcome === 'dead'
     },
     pass(seconds) {
       time += seconds
     },
-    async allowed(value) {
-      const answer = await run(system.authenticate(value))
-      if (!('value' in answer)) throw new Error(`${value}: ${JSON.stringify(answer)}`)
-      return answer
-    },
     async judge() {
-      const wrong = [...violations, ...(await system.inspect())]
+      const wrong = [...violations, ...(await system.inspect(values))]
       for (const value of values) {
         const works = await system.works(value)
         if (works !== truth.works(value))
@@ -113,84 +78,83 @@ export async function createScene(subject: Subject): Promise<Scene> {
 /** A request that is killed, after others. */
 export interface Scenario {
   name: string
-  before(scene: Scene): Promise<void>
-  request(scene: Scene): Step<unknown>
+  before(scene: Scene): Promise<unknown>
+  request(scene: Scene): Promise<unknown>
   /** The values that must work after the request was repeated. */
   left: readonly string[]
 }
 
-const wait = requestSeconds + 30
-
 const rotation = { overlap: 3600, key: 'v2' }
-const rotate = async ({ run, system }: Scene): Promise<Answer> => run(system.rotate(undefined, rotation))
+const rotate = (scene: Scene) => scene.rotate(rotation)
 async function useNew(scene: Scene): Promise<void> {
   await rotate(scene)
-  await scene.allowed('v2')
+  const refused = await scene.authenticate('v2')
+  if (refused !== undefined) throw new Error(refused)
 }
 
 export const scenarios: readonly Scenario[] = [
   {
     name: 'a rotation to a value of its own',
     before: async () => {},
-    request: ({ system }) => system.rotate(undefined, rotation),
+    request: rotate,
     left: ['v1', 'v2'],
   },
   {
     name: 'a rotation that replaces an unused value',
-    before: async (scene) => void (await rotate(scene)),
-    request: ({ system }) => system.rotate(undefined, { overlap: 3600, key: 'v3', replace: true }),
+    before: rotate,
+    request: (scene) => scene.rotate({ ...rotation, key: 'v3', replace: true }),
     left: ['v1', 'v3'],
   },
   {
     name: 'a first use',
-    before: async (scene) => void (await rotate(scene)),
-    request: ({ system }) => system.authenticate('v2'),
+    before: rotate,
+    request: (scene) => scene.authenticate('v2'),
     left: ['v1', 'v2'],
   },
   {
     name: 'a first use without overlap',
-    before: async ({ run, system }) => void (await run(system.rotate(undefined, { ...rotation, overlap: 0 }))),
-    request: ({ system }) => system.authenticate('v2'),
+    before: (scene) => scene.rotate({ ...rotation, overlap: 0 }),
+    request: (scene) => scene.authenticate('v2'),
     left: ['v2'],
   },
-  { name: 'settling during the overlap', before: useNew, request: ({ system }) => system.settle(), left: ['v1', 'v2'] },
+  { name: 'settling during the overlap', before: useNew, request: (scene) => scene.settle(), left: ['v1', 'v2'] },
   {
     name: 'settling after the overlap',
     async before(scene) {
       await useNew(scene)
-      scene.pass(3600 + wait)
+      scene.pass(3660)
     },
-    request: ({ system }) => system.settle(),
+    request: (scene) => scene.settle(),
     left: ['v2'],
   },
   {
     name: 'the end of an overlap',
     before: useNew,
-    request: ({ system }) => system.rotate(undefined, { overlap: 0, finish: true }),
+    request: (scene) => scene.finish(),
     left: ['v2'],
   },
   {
     name: 'a value that replaces all at once',
     before: useNew,
-    request: ({ system }) => system.put(undefined, 'v3'),
+    request: (scene) => scene.put('v3'),
     left: ['v3'],
   },
   {
     name: 'a report of the current value during a rotation',
-    before: async (scene) => void (await rotate(scene)),
-    request: ({ system }) => system.reportLeak('v1'),
+    before: rotate,
+    request: (scene) => scene.reportLeak('v1'),
     left: [],
   },
   {
     name: 'a report of an unused value',
-    before: async (scene) => void (await rotate(scene)),
-    request: ({ system }) => system.reportLeak('v2'),
+    before: rotate,
+    request: (scene) => scene.reportLeak('v2'),
     left: ['v1'],
   },
   {
     name: 'a report of the retiring value',
     before: useNew,
-    request: ({ system }) => system.reportLeak('v1'),
+    request: (scene) => scene.reportLeak('v1'),
     left: ['v2'],
   },
 ]
