@@ -34,15 +34,14 @@ export const accessKey = (name: string): KubeObject => ({
 })
 
 /** Stores an access key and returns its value. */
-export const createKey = (store: Store, name: string, now = new Date()): Promise<string> =>
-  storeKey(store, accessKey(name), now)
+export const createKey = (store: Store, name: string): Promise<string> => storeKey(store, accessKey(name))
 
 /** Stores the access key of an administrator and returns its value. */
 export const createAdmin = (store: Store): Promise<string> =>
-  storeKey(store, { ...accessKey(unique()), spec: { user: 'admin', groups: ['system:masters'] } }, new Date())
+  storeKey(store, { ...accessKey(unique()), spec: { user: 'admin', groups: ['system:masters'] } })
 
-async function storeKey(store: Store, object: KubeObject, now: Date): Promise<string> {
-  const { draft } = await createObject(store, { object, secrets: [] }, contextOf(admin, { now }))
+async function storeKey(store: Store, object: KubeObject): Promise<string> {
+  const { draft } = await createObject(store, { object, secrets: [] }, contextOf(admin))
   const key = draft?.reveal?.find(({ path }) => path.join('.') === 'spec.key')?.value
   if (typeof key !== 'string') throw new Error('the answer to a create shows no key')
   return key

@@ -5,22 +5,19 @@ import { benchLoad, loadOperations } from './load.ts'
 import { benchPrice } from './price.ts'
 import { machine } from './print.ts'
 import { benchStart, startTables } from './start.ts'
-import { benchStorage, storageParts } from './storage.ts'
 
 const number = <const N extends string>(fallback: N, help: string) =>
   ({ type: 'string', value: 'N', default: fallback, help }) as const satisfies Option
 
 const COMMAND = {
   call: 'npm run bench',
-  about:
-    'Measures and prints. The parts are storage, handlers, load, start and price, all of them where none is named.',
+  about: 'Measures and prints. The parts are handlers, load, start and price, all of them where none is named.',
   words: '[PART...]',
   options: {
-    seconds: number('1', 'how long storage measures each thing'),
     rounds: number('3', 'how often each thing is measured'),
-    objects: number('10000', 'listed objects, live ones beside a sweep, four times a round of load'),
+    objects: number('10000', 'four times a round of load'),
     connections: number('16', 'of load'),
-    only: { type: 'string', value: 'NAME', help: 'one operation of load, or one table of storage or start' },
+    only: { type: 'string', value: 'NAME', help: 'one operation of load, or one table of start' },
     base: {
       type: 'string',
       value: 'FOLDER',
@@ -31,15 +28,14 @@ const COMMAND = {
 } as const satisfies Command
 
 await runCommand(COMMAND, async (values, words) => {
-  const positive = (name: 'seconds' | 'rounds' | 'objects' | 'connections'): number => {
+  const positive = (name: 'rounds' | 'objects' | 'connections'): number => {
     const value = Number(values[name])
     if (!(value > 0)) throw new UsageError(`--${name} must be a number above 0`)
     return value
   }
-  const [seconds, rounds, objects] = [positive('seconds'), positive('rounds'), positive('objects')]
+  const [rounds, objects] = [positive('rounds'), positive('objects')]
   const connections = positive('connections')
   const parts: Readonly<Record<string, () => Promise<void>>> = {
-    storage: () => benchStorage({ seconds, rounds, objects, only: values.only }),
     handlers: async () => {
       const slower = await benchHandlers({ rounds: 4 * rounds, base: values.base, profile: values.profile })
       for (const sentence of slower) process.stdout.write(`${sentence}\n`)
@@ -54,7 +50,6 @@ await runCommand(COMMAND, async (values, words) => {
   const unknown = wanted.find((name) => !Object.hasOwn(parts, name))
   if (unknown !== undefined) throw new UsageError(`there is no part ${unknown}`)
   const names: Readonly<Record<string, readonly string[]>> = {
-    storage: storageParts,
     load: loadOperations,
     start: startTables,
   }

@@ -1,20 +1,8 @@
 /** Copies the stored items of one access key under other names, which is faster than creating keys. */
-import { BatchWriteItemCommand, type DynamoDBClient, GetItemCommand, type WriteRequest } from '@aws-sdk/client-dynamodb'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
-import { marshalItem, marshalKey, unmarshalItem } from '../../lib/storage/dynamodb/expressions.ts'
 import type { Item } from '../../lib/storage/items.ts'
 import { type ItemKey, rowsOf } from '../../lib/storage/keys.ts'
-
-/** Concurrent requests. More do not make the emulator faster. */
-const width = 4
-/** The limit of BatchWriteItem. */
-const batchItems = 25
-
-export interface Place {
-  client: DynamoDBClient
-  table: string
-}
 
 /** Direct access to the items of a table. */
 export interface Rows {
@@ -57,28 +45,3 @@ export async function copyKey(rows: Rows, name: string, count: number): Promise<
     await rows.put(copies.slice(first, first + 1000).flatMap(itemsOf))
   return copies.map((copy) => copy.name)
 }
-
-/** Returns the rows of a table in DynamoDB. */
-export const rowsIn = ({ client, table }: Place): Rows => ({
-  async get(key) {
-    const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: marshalKey(key) }))
-    return Item && unmarshalItem(Item)
-  },
-  async put(items) {
-    let next = 0
-    const worker = async (): Promise<void> => {
-      while (next < items.length) {
-        const first = next
-        next += batchItems
-        let requests: WriteRequest[] = items
-          .slice(first, first + batchItems)
-          .map((item) => ({ PutRequest: { Item: marshalItem(item) } }))
-        while (requests.length > 0) {
-          const batch = new BatchWriteItemCommand({ RequestItems: { [table]: requests } })
-          requests = (await client.send(batch)).UnprocessedItems?.[table] ?? []
-        }
-      }
-    }
-    await Promise.all(Array.from({ length: width }, worker))
-  },
-})
