@@ -344,7 +344,9 @@ describe('the end of a key', () => {
     )
     const lines = functions.get().log.map((line) => JSON.parse(line))
     expect(lines.findLast(({ message }) => message === 'bound secrets')).toMatchObject({ secretsUnconfirmed: 1 })
-    expect(lines.findLast(({ message }) => message === 'secret not removed')).toMatchObject({ accessKey: user.key.name })
+    expect(lines.findLast(({ message }) => message === 'secret not removed')).toMatchObject({
+      accessKey: user.key.name,
+    })
     const revoke = (names: string[], query = {}) =>
       functions.invoke('accesskeyrevocations/create', { query, body: { spec: { names, action: 'Delete' } } })
     expect((await revoke([user.key.name], { dryRun: 'All' })).json.status).not.toHaveProperty('unconfirmed')
