@@ -114,7 +114,7 @@ const ofKinds: KindTable = {
   OwnedAccessKeyAccessReview:       { uses: [read(keys), presented, gates, read(trusts, providers, instances, connected), usage] },
   OwnedAccessKeyUsage:              { uses: [read(keys), readUsage, usage] },
   OwnedAccessKeyHistory:            { uses: [read(keys), readHistory, usage] },
-  AccessKeyRevocation:              { uses: [write(keys), write(trusts), readBound, usage], ...small },
+  AccessKeyRevocation:              { uses: [write(keys), write(trusts), expired, readBound, usage], ...small },
   AccessKeyLookup:                  { uses: [read(keys), presented, pepper, usage], throttle: 'reports' },
   FederatedIdentityCredential: {
     create:           { uses: [write(trusts), read(keys, providers, instances, connected), usage] },

@@ -172,12 +172,12 @@ export const expired = table(allow('dynamodb:Query', sub(`\${Table.Arn}/index/ex
 /** Judges and marks the Secrets to which tokens are bound, and tells in the history of a key which clusters have not confirmed its end. Use it together with the grant that finds items by their time. */
 export const boundSecrets = table(
   onTable(['GetItem', 'PutItem'], ['bound#*']),
-  onTable(['Query', 'PutItem'], ['boundplace']),
+  onTable('PutItem', ['boundplace']),
   onTable('PutItem', ['history#*']),
 )
 
 /** Reads which Secrets clusters have not removed. */
-export const readBound = table(onTable([...READ, 'Query'], ['bound#*']), onTable('Query', ['boundplace']))
+export const readBound = table(onTable([...READ, 'Query'], ['bound#*']))
 
 /** Records the Secrets to which tokens are bound, and judges the key of the request in the same call. */
 export const bindTokens = table(

@@ -4,7 +4,7 @@
  *
  *     pk=bound#KEYUID sk=clusters/prod/UID#86400.20779 name=ci uid=KEYUID account=user.alice namespace=keyplane secret=keyplane-KEYUID-1x
  *        secretUid=3c1e… secretRef=prod server=https://… since=1795257600 until=1795344000 expiryIndex=bound#clusters/prod/UID expiry=1795257900
- *     pk=boundplace sk=clusters/prod/UID expires=1795516800
+ *     pk=boundplace sk=clusters/prod/UID expires=1795516800 expiryIndex=boundplace expiry=1795516800
  *     pk=ending sk=trust#UID@1795257600 what=trust#UID at=1795257600 name=ci
  *
  * The index of expiring keys has the records of each place in two partitions: those that live, by the time at which their keys are judged
@@ -129,7 +129,7 @@ export const readBound = (item: CompanionItem): Bound => record.read(item.attrib
 export const isUnconfirmed = ({ gone, confirmed, failure }: Bound): boolean =>
   !gone && (!confirmed || failure !== undefined)
 
-/** The partition of the places that have records. */
+/** The partition of the places that have records, in the table and in the index. */
 export const PLACES = 'boundplace'
 
 /** How long a place is known after it was noted last: longer than any record lives. */
@@ -139,7 +139,11 @@ const PLACE_SECONDS = 4 * 86_400
 export const placeItem = (place: string, now: number): CompanionItem => ({
   pk: PLACES,
   sk: place,
-  attributes: { expires: now + PLACE_SECONDS },
+  attributes: {
+    expires: now + PLACE_SECONDS,
+    [EXPIRY_INDEX.partition]: PLACES,
+    [EXPIRY_INDEX.sort]: now + PLACE_SECONDS,
+  },
 })
 
 /** Reports whether the item of a place is to be written again. */

@@ -25,7 +25,7 @@ import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import { forEach, type HasTime, OutOfTime } from '../registry/parallel.ts'
 import type { CompanionItem, Storage } from '../storage/interface.ts'
-import { companionPages, getCompanion } from '../storage/readcompanions.ts'
+import { getCompanion } from '../storage/readcompanions.ts'
 import { indexEntries } from './indexpages.ts'
 
 export interface BoundSecrets {
@@ -70,6 +70,8 @@ const LONGEST_PAUSE_SECONDS = 60
 const MOST_FAILURES = 3
 /** By so much later than `until` a token may expire by our clock, if the clock of its cluster is slow. */
 export const CLOCK_SECONDS = 3600
+const EVER = { after: 0, to: Number.MAX_SAFE_INTEGER }
+
 /** So many places are worked at side by side: enough that some which do not answer delay no other. */
 const PLACES_AT_ONCE = 64
 
@@ -85,7 +87,7 @@ export async function endSecrets(work: BoundSecrets): Promise<EndedSecrets> {
     failed: 0,
     remaining: false,
   }
-  for await (const places of companionPages(work.storage, PLACES))
+  for await (const places of indexEntries(work, PLACES, EVER))
     await forEach(
       places,
       () => true,
@@ -114,7 +116,7 @@ async function endInPlace(
       await lookAt(work, run, entries, done)
     }
     const at = unixSeconds(work.now())
-    if (done.seen > before && isPlaceDue(Number(attributes.expires), at))
+    if (done.seen > before && isPlaceDue(Number(attributes.expiry), at))
       await work.storage.writeCompanion(placeItem(place, at), work)
   } catch (error) {
     note(error, done)

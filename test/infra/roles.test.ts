@@ -272,8 +272,13 @@ test('functions that respond from the request alone have no access to the table'
     expect([name, actions(name).filter((one) => one.startsWith('dynamodb:'))]).toEqual([name, []])
 })
 
-test('only functions on a schedule read the index, and only those of the stream its records', () => {
-  expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual(['boundsecrets', 'lifecycle', 'sweep'])
+test('only revocations and functions on a schedule read the index, and only those of the stream its records', () => {
+  expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual([
+    'accesskeyrevocations/create',
+    'boundsecrets',
+    'lifecycle',
+    'sweep',
+  ])
   const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']
   const readers = ['garbagecollector', 'lifecycle']
   for (const one of reading) {
@@ -335,6 +340,7 @@ test('only functions that need a secret read it, and only bootstrap writes secre
   expect(functionsWith(get, 'access-key')).toEqual(['bootstrap'])
   const cluster = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/p-a/one-AbCdEf'
   expect(functionsWith(get, cluster)).toEqual([
+    'accesskeyrevocations/create',
     'boundsecrets',
     'oauth2/token',
     'virtualclusterinstances/kubeconfig/create',

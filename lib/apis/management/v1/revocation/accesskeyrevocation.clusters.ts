@@ -10,10 +10,11 @@ import {
   placeOf,
   readBound,
 } from '../../../../authentication/boundsecrets.ts'
+import { EXPIRY_INDEX } from '../../../../authentication/expiryindex.ts'
 import { clusterIn } from '../../../../kubeconfig/serviceaccounts/target.ts'
 import { byBytes } from '../../../../meta/value/byteorder.ts'
 import { forEach } from '../../../../registry/parallel.ts'
-import type { Storage } from '../../../../storage/interface.ts'
+import type { IndexRange, Storage } from '../../../../storage/interface.ts'
 import type { ItemKey } from '../../../../storage/keys.ts'
 import { companionPages } from '../../../../storage/readcompanions.ts'
 import type { Services } from '../services.ts'
@@ -59,7 +60,13 @@ const READS_AT_ONCE = 16
 
 /** Returns the items of these keys that are not gone. Where no cluster has any, one read for all keys. */
 async function boundTo(storage: Storage, uids: ReadonlySet<string>): Promise<ItemKey[]> {
-  const places = await storage.queryCompanions(PLACES, { limit: 1 })
+  const { name, partition, sort } = EXPIRY_INDEX
+  const range: IndexRange = {
+    index: name,
+    partition: { attribute: partition, value: PLACES },
+    sort: { attribute: sort, to: Number.MAX_SAFE_INTEGER },
+  }
+  const places = await storage.queryCompanions(range, { limit: 1 })
   if (places.items.length === 0) return []
   const found: ItemKey[] = []
   const collect = async (uid: string) => {
