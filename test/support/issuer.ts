@@ -70,6 +70,8 @@ export interface TestIssuer {
   lastHeaders: IncomingMessage['headers']
   /** Runs before each answer. */
   beforeAnswer: (document: IssuerDocument) => Promise<void> | void
+  /** Runs after each byte of a slow answer, with their number. */
+  dripped: (count: number) => unknown
   /** The newest key. */
   key: IssuerKey
   /** Replaces the published keys by a new one and returns it. Without `kid`, under a new id. */
@@ -114,6 +116,7 @@ export async function startIssuer(options: { issuer?: string; alg?: string } = {
     requests: { discovery: 0, keys: 0, other: 0 },
     lastHeaders: {},
     beforeAnswer: () => undefined,
+    dripped: () => undefined,
     rotate: ({ alg = options.alg ?? 'RS256', kid = `key-${++count}` } = {}) => publish(makeIssuerKey(alg, kid)),
     sign(claims = {}, { key = started.key, header } = {}) {
       const now = Math.floor(Date.now() / 1000)
@@ -150,7 +153,11 @@ export async function startIssuer(options: { issuer?: string; alg?: string } = {
         return void response.socket?.destroy()
       case 'slow': {
         response.writeHead(200, headers)
-        const timer = setInterval(() => response.write(' '), 50)
+        let count = 0
+        const timer = setInterval(() => {
+          response.write(' ')
+          started.dripped(++count)
+        }, 50)
         return void response.on('close', () => clearInterval(timer))
       }
       case 'endless': {
