@@ -24,10 +24,13 @@ const servers = new Map<string, Promise<Shared>>()
 /** Provides the shared server with these settings of the deployment to all tests of a file, from the first `beforeAll` on. */
 export function useServer(settings: Record<string, string> = {}): TestServer {
   let server: TestServer | undefined
+  let borrowing: Promise<TestServer> | undefined
   beforeAll(async () => {
-    server = await borrowServer(settings)
+    borrowing = borrowServer(settings)
+    server = await borrowing
   })
-  afterAll(() => server?.stop())
+  // Also the one that comes after the time limit of `beforeAll`. Why there is none, `beforeAll` has said.
+  afterAll(async () => (await borrowing?.catch(() => undefined))?.stop())
   return later(() => server)
 }
 
@@ -49,40 +52,41 @@ async function borrowServer(settings: Record<string, string>): Promise<TestServe
   const id = JSON.stringify(Object.entries(settings).sort())
   const starting = servers.get(id) ?? start(settings)
   servers.set(id, starting)
+  // The next file may succeed.
+  starting.catch(() => servers.delete(id))
   const shared = await starting
   if (shared.isBorrowed) throw new Error(`two tests of one file share the server with the settings ${id}`)
+  // What fails from here on gives the server back.
+  await using borrowing = new AsyncDisposableStack()
   shared.isBorrowed = true
+  borrowing.defer(() => {
+    shared.isBorrowed = false
+  })
   const { host } = shared
-  const restore = applyEnvironment(shared.environment)
-  const withdraw = host.services.provide()
+  borrowing.defer(applyEnvironment(shared.environment))
+  borrowing.defer(host.services.provide())
   await host.empty()
-  const release = captureLog(host.log)
-  const server = await openServer(host)
-  return {
-    ...server,
-    async stop() {
-      await server.stop()
-      release()
-      withdraw()
-      restore()
-      shared.isBorrowed = false
-    },
-  }
+  borrowing.defer(captureLog(host.log))
+  const server = borrowing.adopt(await openServer(host), (one) => one.stop())
+  const borrowed = borrowing.move()
+  return { ...server, stop: () => borrowed.disposeAsync() }
 }
 
 /** Starts a server and leaves the environment and the output of this process as they were. */
 async function start(settings: Record<string, string>): Promise<Shared> {
   const before = { ...process.env }
   const { write } = process.stdout
-  const host = await startHost(settings, { unscheduled: true })
-  const changed = Object.entries(process.env).filter(([name, value]) => before[name] !== value)
-  const environment = Object.fromEntries(changed) as Record<string, string>
-  process.stdout.write = write
-  for (const [name] of changed) {
-    if (before[name] === undefined) delete process.env[name]
-    else process.env[name] = before[name]
+  try {
+    const host = await startHost(settings, { unscheduled: true })
+    const changed = Object.entries(process.env).filter(([name, value]) => before[name] !== value)
+    return { host, environment: Object.fromEntries(changed) as Record<string, string>, isBorrowed: false }
+  } finally {
+    process.stdout.write = write
+    for (const [name, value] of Object.entries(process.env)) {
+      if (before[name] === undefined) delete process.env[name]
+      else if (before[name] !== value) process.env[name] = before[name]
+    }
   }
-  return { host, environment, isBorrowed: false }
 }
 
 /**
