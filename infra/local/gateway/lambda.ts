@@ -24,7 +24,7 @@ export class FunctionThrottled extends Error {
 }
 
 export interface Lambda {
-  /** Imports the bundle ahead of the first request. */
+  /** Imports the bundle ahead of a request, which then has all its time for its work. */
   warm(functionId: string): Promise<void>
   /** Returns the function's response after a JSON round trip. Throws FunctionError, FunctionThrottled or EventTooLarge. */
   invoke(functionId: string, event: unknown): Promise<unknown>
@@ -83,7 +83,7 @@ export function createLambda(
     memoryLimitInMB: String(description.memoryMegabytes),
     getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
   })
-  /** Runs `work` with the handler, limited by the function's timeout. */
+  /** Runs `work` with the handler, limited by the function's timeout, which begins after the import as in AWS. */
   const run = async <T>(id: string, work: (handler: Handler, context: object) => Promise<T>): Promise<T> => {
     const description = describe(id)
     const { concurrency = Number.POSITIVE_INFINITY } = description
@@ -93,9 +93,9 @@ export function createLambda(
     const milliseconds = description.timeoutSeconds * 1000
     const late = () => new FunctionError(`Task timed out after ${description.timeoutSeconds} seconds`)
     try {
+      const handler = await load(description)
       const context = contextOf(description, performance.now() + milliseconds)
-      const ended = load(description).then((handler) => work(handler, context))
-      return await withTimeout(milliseconds, ended, late)
+      return await withTimeout(milliseconds, work(handler, context), late)
     } catch (error) {
       if (error instanceof FunctionError || error instanceof EventTooLarge) throw error
       throw new FunctionError(`${description.name} failed`, { cause: error })

@@ -80,6 +80,9 @@ export function createListener(
       if (response.destroyed) return
       if (body === undefined) return refuse('REQUEST_TOO_LARGE')
       if (match === undefined) return refuse('MISSING_AUTHENTICATION_TOKEN')
+      // On a slow machine, the import alone could exceed the limits of the request, which begin with the event.
+      await lambda.warm(match.route.functionId)
+      if (response.destroyed) return
       const event = requestEvent(request, { path: located.shown, search, body }, match, context, api.binaryMediaTypes)
       const { authorizerFunctionId } = match.route
       if (authorizerFunctionId !== undefined) {

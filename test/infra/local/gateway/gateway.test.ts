@@ -314,6 +314,29 @@ describe('answers', () => {
   })
 })
 
+test('the time of a request and of its function begins when the bundle is imported', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const asked = Promise.withResolvers<void>()
+  const complete = Promise.withResolvers<void>()
+  const source = `export const handler = async (event, context) => ({
+    body: JSON.stringify([event.requestContext.requestTimeEpoch, context.getRemainingTimeInMillis()]) })`
+  const { url } = await serve(
+    { one: { source, routes: ['GET /a'], public: true, timeout: 10 } },
+    {
+      bundled: () => {
+        asked.resolve()
+        return complete.promise
+      },
+    },
+  )
+  const answer = fetch(`${url}/a`)
+  await asked.promise
+  vi.advanceTimersByTime(60_000)
+  complete.resolve()
+  expect(await json(await answer)).toEqual([Date.now(), 10_000])
+})
+
 describe('limits', () => {
   test('refuse an unknown route', async () => {
     const { url } = await serve({ one: { source: echo, routes: ['GET /a'], public: true } })
