@@ -12,7 +12,7 @@ import { createScene, type Kill, type Scene, situations } from './rotatescene.ts
 
 const server = useServer()
 // The clock of the functions moves; their requests to AWS follow the dates of its answers.
-beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now(), shouldAdvanceTime: true }))
+beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }))
 afterAll(() => void vi.useRealTimers())
 const front = useFront(server)
 const cli = useCommandLine()

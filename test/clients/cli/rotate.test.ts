@@ -30,6 +30,9 @@ const STORE = ['--', 'sh', '-c', 'cat > stored']
 const run = (args: readonly string[], options?: RunOptions) => cli.run(['rotate', ...args], options)
 const as = (key: string): RunOptions => ({ env: { KEYPLANE_KEY: key } })
 
+/** A clock that does not go on while a command stores a value. */
+const storingClock = () => givenClock((milliseconds) => (milliseconds === 600_000 ? new Promise(() => {}) : undefined))
+
 const rotations = () => join(cli.home, '.local/state/keyplane/rotations')
 const left = async () => (await readdir(rotations()).catch(() => [])).filter((file) => file.endsWith('.json'))
 afterEach(() => rm(rotations(), { recursive: true, force: true }))
@@ -117,24 +120,47 @@ describe('the command of rotate', () => {
     await expectContinued(name, old, ran)
   })
 
+  /** Runs a command that hangs, on a clock on which its timeout is over when it says that it is ready. */
+  async function runHanging(name: string, script: string) {
+    const over = Promise.withResolvers<void>()
+    const clock = givenClock((milliseconds) => (milliseconds === 3000 ? over.promise : undefined))
+    const running = cli.begin(['rotate', name, '--timeout', '3s', '--', 'sh', '-c', script], { clock })
+    await running.until(/ready/)
+    over.resolve()
+    return running.ended
+  }
+
   test('may hang: it is stopped', async () => {
     const { name, old } = await createKey()
-    const ran = await run([name, '--timeout', '3s', '--', 'sh', '-c', 'echo $$ > hanging; exec sleep 600'])
+    const ran = await runHanging(name, 'echo $$ > hanging; echo ready; exec sleep 600')
     expect(ran.stderr).toContain('sh did not end within 3s and was stopped.')
     await expectContinued(name, old, ran)
     expect(await isAlive(await readFile(join(cli.home, 'hanging'), 'utf8'))).toBe(false)
   })
 
+  test('is stopped although a program that it has left behind holds its output', async () => {
+    const { name, old } = await createKey()
+    const ran = await runHanging(name, 'cat >/dev/null; sleep 600 & echo $! > left; echo ready; wait')
+    expect(ran.stderr).toContain('sh did not end within 3s and was stopped.')
+    await endLeft()
+    await expectContinued(name, old, ran)
+  })
+
   test('may leave a program behind that holds its output: the run ends without it', async () => {
     const { name, old } = await createKey()
-    const script = 'cat >/dev/null; sleep 600 & echo $! > left; wait'
-    const ran = await cli.spawn(['rotate', name, '--timeout', '3s', '--', 'sh', '-c', script])
-    expect(ran.stderr).toContain('sh did not end within 3s and was stopped.')
+    const script = 'cat >/dev/null; sleep 600 & echo $! > left; exit 3'
+    const ran = await cli.spawn(['rotate', name, '--', 'sh', '-c', script])
+    expect(ran.stderr).toContain('sh failed with exit code 3.')
+    await endLeft()
+    await expectContinued(name, old, ran)
+  })
+
+  /** Ends the program that a command has left behind, and that must be alive. */
+  async function endLeft(): Promise<void> {
     const left = await readFile(join(cli.home, 'left'), 'utf8')
     expect(await isAlive(left)).toBe(true)
     process.kill(Number(left))
-    await expectContinued(name, old, ran)
-  })
+  }
 
   test('is ended when this program gets a signal', async () => {
     const { name, old } = await createKey()
@@ -142,7 +168,10 @@ describe('the command of rotate', () => {
     await running.until(/ready/)
     running.kill('SIGTERM')
     const { code, stderr } = await running.ended
-    expect([code, await isAlive(await readFile(join(cli.home, 'asked'), 'utf8'))]).toEqual([143, false])
+    const asked = await readFile(join(cli.home, 'asked'), 'utf8')
+    // This program itself ends two seconds after the signal, whatever becomes of the command.
+    await expect.poll(() => isAlive(asked)).toBe(false)
+    expect(code).toBe(143)
     await expectContinued(name, old, { code: 1, stderr })
   })
 
@@ -211,7 +240,7 @@ describe('rotate', () => {
     front.act = (moment, { path }) => moment === 'after' && path.endsWith('/rotate') && lost++ < 2
     await cli.write('front.crt', front.certificateAuthority)
     const env = { KEYPLANE_URL: front.base, KEYPLANE_CA: 'front.crt' }
-    const { code } = await run([name, ...STORE], { env, clock: givenClock() })
+    const { code } = await run([name, ...STORE], { env, clock: storingClock() })
     expect([code, lost, await use(await stored()), await states(name)]).toEqual([0, 3, WORKS, ['Current', 'Retiring']])
   })
 
@@ -295,7 +324,7 @@ describe('rotate', () => {
       'echo ready; cat > stored; until [ -e go ]; do sleep 0.05; done',
     ])
     await first.until(/ready/)
-    const second = await run([name, ...STORE], { clock: givenClock() })
+    const second = await run([name, ...STORE], { clock: storingClock() })
     expect([second.code, second.stderr]).toEqual([1, expect.stringContaining('Another process uses')])
     await cli.write('go', '')
     expect((await first.ended).code).toBe(0)

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { duration } from '../../../core/src/durations.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
@@ -58,9 +58,9 @@ export async function storeValue(
   stdin.end(isWindows ? value : `ready\n${value}`)
 
   const stopped = await endOf(io, child, ended, () => output.pid, timeoutSeconds)
-  await Promise.race([output.read, pause(OUTPUT_MILLISECONDS)])
+  await within(io, OUTPUT_MILLISECONDS, output.read)
   output.end()
-  const isUnread = output.unread || (await Promise.race([refused, sleep(0, false)]))
+  const isUnread = output.unread || (await Promise.race([refused, turn(false)]))
   // Otherwise what the command has left behind keeps this process alive as long as it holds the pipes.
   for (const stream of child.stdio) stream?.destroy()
   const [code, signal] = await ended
@@ -112,31 +112,38 @@ function collect(io: Io, child: ChildProcess, secrets: readonly string[]): Outpu
 
 /** Waits for the end of the command. Ends it after the timeout, and when this process gets a signal. */
 async function endOf(
-  { signal }: Io,
+  io: Io,
   child: ChildProcess,
   ended: Promise<unknown>,
   pid: () => number | undefined,
   timeoutSeconds: number,
 ): Promise<'late' | 'interrupted' | undefined> {
+  const { signal } = io
   const over = new AbortController()
-  const until = AbortSignal.any([signal, over.signal])
-  const stopped = sleep(timeoutSeconds * 1000, 'late' as const, { signal: until }).catch(() => 'interrupted' as const)
+  const stopped = io.pause(timeoutSeconds * 1000, AbortSignal.any([signal, over.signal])).then(
+    () => 'late' as const,
+    () => 'interrupted' as const,
+  )
   const why = await Promise.race([ended.then(() => undefined), stopped])
   over.abort()
   if (why === undefined) return signal.aborted ? 'interrupted' : undefined
   const graces = GRACE_MILLISECONDS[why]
   // In a terminal, Ctrl-C has reached the command already.
-  if (why === 'interrupted') await Promise.race([ended, pause(graces)])
+  if (why === 'interrupted') await within(io, graces, ended)
   for (const one of ['SIGTERM', 'SIGKILL'] as const) {
     if (child.exitCode !== null || child.signalCode !== null) break
     send(one, pid() ?? child.pid)
-    await Promise.race([ended, pause(graces)])
+    await within(io, graces, ended)
   }
   return why
 }
 
-/** Waits, without keeping the process alive after everything else has ended. */
-const pause = (milliseconds: number) => sleep(milliseconds, undefined, { ref: false })
+/** Waits for the work, but no longer than this, also after a signal. */
+async function within({ pause }: Io, milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController()
+  await Promise.race([work, pause(milliseconds, over.signal).catch(() => {})])
+  over.abort()
+}
 
 function send(signal: NodeJS.Signals, pid: number | undefined): void {
   if (pid === undefined) return
