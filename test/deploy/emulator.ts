@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { madeOnce } from '../support/madeonce.ts'
@@ -52,8 +53,15 @@ export async function installed(name: keyof typeof ENVIRONMENTS): Promise<string
 /** Environment of programs of `installed()`, so that each module is compiled once. */
 export const compiling = { PYTHONDONTWRITEBYTECODE: '' }
 
-/** Starts it. `rollouts` has the logical IDs of the aliases that have two versions for a while (startministack.py). */
-export async function startEmulator(rollouts: readonly string[] = []): Promise<Emulator> {
+interface EmulatorOptions {
+  /** The logical IDs of the aliases that have two versions for a while (startministack.py). */
+  rollouts?: readonly string[]
+  /** How many times slower than those of this machine the clocks of the functions run. */
+  slower?: number
+}
+
+/** Starts it. */
+export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-deploy-'))
   const temporary = join(folder, 'tmp')
   try {
@@ -61,7 +69,7 @@ export async function startEmulator(rollouts: readonly string[] = []): Promise<E
     await mkdir(temporary)
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    const { child, log } = start(join(bin, 'python'), port, temporary, rollouts)
+    const { child, log } = start(join(bin, 'python'), port, temporary, options)
     await ready(url, child, log)
     return {
       url,
@@ -87,8 +95,9 @@ export async function startEmulator(rollouts: readonly string[] = []): Promise<E
 /** Arbitrary credentials, which the emulator treats as the root user of the account. */
 const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
 
-function start(python: string, port: number, temporary: string, rollouts: readonly string[]) {
+function start(python: string, port: number, temporary: string, { rollouts = [], slower }: EmulatorOptions) {
   const { AWS_PROFILE: _, ...inherited } = process.env
+  const slowClock = pathToFileURL(join(import.meta.dirname, 'slowclock.ts'))
   const child = spawn(python, [join(import.meta.dirname, 'startministack.py')], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -104,6 +113,7 @@ function start(python: string, port: number, temporary: string, rollouts: readon
       IOT_MTLS_ENABLED: '0',
       AUTH: 'true',
       ROLLOUTS: JSON.stringify(rollouts),
+      ...(slower !== undefined && { NODE_OPTIONS: `--import=${slowClock}`, FUNCTION_CLOCK_SLOWER: String(slower) }),
     },
   })
   const written: Buffer[] = []

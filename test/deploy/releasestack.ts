@@ -22,11 +22,17 @@ interface ReleaseStack {
 /** The release and the emulator of the tests. */
 export const at = {} as ReleaseStack
 
-/** Makes the release, and starts an emulator for the tests of a file. `rollouts` is that of `startEmulator`. */
+/**
+ * Makes the release, and starts an emulator for the tests of a file. `rollouts` is that of `startEmulator`. A busy machine takes more
+ * than the second that a call of the table may take, while the emulator deploys; sixty times as long, no request of a test waits.
+ */
 export function useRelease(rollouts: readonly string[]): void {
   beforeAll(async () => {
     at.folder = await mkdtemp(join(tmpdir(), 'keyplane-release-'))
-    ;[at.emulator, at.commandLine] = await Promise.all([startEmulator(rollouts), startCommandLine(at.folder)])
+    ;[at.emulator, at.commandLine] = await Promise.all([
+      startEmulator({ rollouts, slower: 60 }),
+      startCommandLine(at.folder),
+    ])
     await release(join(at.folder, 'files'), { root: join(import.meta.dirname, '../..') })
   })
   afterAll(async () => {

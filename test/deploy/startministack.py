@@ -3,7 +3,8 @@ Starts MiniStack, and adds what its version 1.5.33 lacks of an API that an OpenA
 gateway responses, binary media types, the roles with which API Gateway invokes functions and authorizers, and updates that
 keep the ID of the API. API Gateway has all of them. It asks for the right to update an alias. It also adds Fn::Split in conditions, which CloudFormation has, weights of
 aliases, which Lambda has, and the part of CodeDeploy that shifts an alias and goes back when an alarm rings. ROLLOUTS has
-the logical IDs of the aliases that have two versions for a while, as JSON; others are shifted at once.
+the logical IDs of the aliases that have two versions for a while, as JSON; others are shifted at once. FUNCTION_CLOCK_SLOWER is how many
+times slower the clocks of the functions run (slowclock.ts), which then have so many times their time.
 """
 import json
 import os
@@ -13,6 +14,7 @@ import time
 from ministack.app import main
 from ministack.core import iam_actions
 from ministack.core import iam_evaluator as iam
+from ministack.core import lambda_runtime
 from ministack.services import apigateway_v1 as gateway
 from ministack.services import cloudformation, cloudwatch, lambda_svc
 from ministack.services import iam as roles
@@ -159,16 +161,23 @@ def shift(physical_id, old, new, stack_name, logical_id=None):
     return update_alias(physical_id, both, new, stack_name, logical_id)
 
 
+class SlowWorker(lambda_runtime.Worker):
+    def __init__(self, func_name, config, code_zip):
+        super().__init__(func_name, {**config, "Timeout": config.get("Timeout", 3) * slower}, code_zip)
+
+
 def runs_on_worker_thread(resource_type):
     return resource_type == "AWS::Lambda::Alias" or blocks(resource_type)
 
 
 gradual = json.loads(os.environ.get("ROLLOUTS", "[]"))
+slower = int(os.environ.get("FUNCTION_CLOCK_SLOWER", "1"))
 shifted = []
 find_version = lambda_svc._effective_func_record_for_qualifier
 update_alias = provisioners._RESOURCE_HANDLERS["AWS::Lambda::Alias"]["update"]
 blocks = stacks._runs_on_worker_thread
 lambda_svc._effective_func_record_for_qualifier = route
+lambda_runtime.Worker = SlowWorker
 stacks._runs_on_worker_thread = runs_on_worker_thread
 provisioners._RESOURCE_HANDLERS["AWS::Lambda::Alias"]["update"] = shift
 for kind in (
