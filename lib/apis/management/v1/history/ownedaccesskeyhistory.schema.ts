@@ -41,6 +41,6 @@ export const status = object('Observed history of the access key.', {
   ),
   madeSince: time('Time from which the keys that this one made are recorded: its creation.'),
   truncated: boolean(
-    'True if the key made more than 100 keys that still exist. made then has only keys of the newest 100. Also true from 5,000 keys on: made then has only the newest of the 5,000 whose names sort first.',
+    'True if the key made more than 100 keys that still exist. made then has only keys of the newest 100. Also true from 5,000 keys on, with those that were deleted in the last minutes: made then has only the newest of the 5,000 whose names sort first.',
   ),
 })
