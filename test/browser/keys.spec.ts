@@ -39,9 +39,6 @@ const test = base
     return page
   })
 
-// The first one starts the server, which takes longer than a test may.
-test.beforeAll(({ demo }) => void demo)
-
 /** The links with the names of the keys, in order. */
 const names = (page: Page): Promise<string[]> => page.locator('.row a').allInnerTexts()
 const row = (page: Page, name: string): Locator =>
