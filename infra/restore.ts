@@ -13,7 +13,7 @@
  * - The history and the usage of keys are those of both tables: what happened since the other one is not undone, and processes that
  *   live on do not write again what they have written today.
  * - No key of an exchange is restored: the trust that it came through may have been closed since. A job exchanges again.
- * - No ID token can be exchanged again: the records of exchanged tokens are kept. Fetched keys of issuers are not restored.
+ * - No ID token can be exchanged again: the records of exchanged tokens are those of both tables. Fetched keys of issuers are not restored.
  */
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -98,7 +98,7 @@ export async function restore(restoration: Restoration): Promise<Restored> {
   for await (const item of itemsOf(client, to)) {
     if (isRevision(item)) raise(item)
     else if (isPublished(item)) published.push(item)
-    else if (['add', 'keep'].includes(restorationOf(item))) continue
+    else if (restorationOf(item) === 'keep') continue
     else if (restorationOf(item) === 'merge') wanted.delete(idOf(item))
     else {
       values.meet(item)

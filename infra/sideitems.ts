@@ -4,10 +4,10 @@
  */
 interface Row {
   /**
-   * What a restore (restore.ts) does: the items of the other table `replace` those of the deployment, or the deployment has both:
-   * in `add` those of the other table win, in `merge` its own. It may `keep` only its own, or `drop` all.
+   * What a restore (restore.ts) does: the items of the other table `replace` those of the deployment, or it may `merge` both, where an
+   * item of the deployment wins, as it is never older. It may `keep` only its own, or `drop` all.
    */
-  restore: 'replace' | 'add' | 'merge' | 'keep' | 'drop'
+  restore: 'replace' | 'merge' | 'keep' | 'drop'
   /** Set if the items follow from objects. Repairs remove those that no object explains (repair.ts). */
   isDerived?: true
 }
@@ -19,10 +19,10 @@ const sideItems = {
   owner: { restore: 'replace', isDerived: true },
   collector: { restore: 'replace' },
   watches: { restore: 'replace' },
-  // No ID token can be exchanged again.
-  exchange: { restore: 'add' },
-  ended: { restore: 'add' },
-  // What keys did and what happened to them is for people to read. An item of the deployment is never older.
+  // No ID token can be exchanged again: one that was given back may have been exchanged since.
+  exchange: { restore: 'merge' },
+  ended: { restore: 'merge' },
+  // What keys did and what happened to them is for people to read.
   history: { restore: 'merge' },
   usage: { restore: 'merge' },
   // What has been published, and since when usage is recorded: a restore neither repeats nor hides it.

@@ -38,8 +38,13 @@ const record = (id: string): Companion => ({
 })
 const keep = (pk: string, revision = 1) =>
   server.parts.storage.writeCompanion({ pk, sk: '#', attributes: { revision } }, { deadline: endless })
-/** What keys did, and what happened to them. */
-const records = ['history', 'usage']
+/** Writes the record of an ID token, whose cluster may have failed. */
+const give = (id: string, returned: boolean) => {
+  const attributes = { key: 'name', expires: 4_000_000_000, ...(returned && { returned }) }
+  return server.parts.storage.writeCompanion({ pk: `exchange#${id}`, sk: '#', attributes }, { deadline: endless })
+}
+/** What keys did, and what happened to them, and what was exchanged, ended and removed: nothing that happened since is undone. */
+const records = ['history', 'usage', 'exchange', 'ended', 'bound', 'ending']
 
 beforeAll(async () => {
   // Nothing else writes: the functions on schedules would mark anew that usage is recorded.
@@ -68,6 +73,7 @@ beforeAll(async () => {
   values.set('name of an exchange', name)
   await keep('jwks#provider')
   for (const one of records) for (const uid of ['gone', 'both']) await keep(`${one}#${uid}`)
+  await give('given back then', true)
   await keep('recording')
   await copyTable(server.store.dynamodb, backup)
   const later = await createExchangedKey(server.parts, federation, { companions: [record('since')] })
@@ -80,6 +86,7 @@ beforeAll(async () => {
   await server.call(`${instances}/web`, { method: 'PATCH', body: { spec: { displayName: 'changed' } }, headers: merge })
   const { metadata: late } = await key('made-since')
   lost = late
+  await give('given back then', false)
   for (const one of records) {
     for (const uid of ['both', 'later']) await keep(`${one}#${uid}`, 2)
     await server.parts.storage.writeCompanion({ pk: `${one}#gone`, sk: '#', attributes: null }, { deadline: endless })
@@ -154,6 +161,11 @@ test('keeps the records of exchanged ID tokens, so that none can be exchanged ag
     const again = createExchangedKey(server.parts, federation, { companions: [record(id)] })
     await expect(again).rejects.toMatchObject({ code: 'CompanionExists' })
   }
+})
+
+test('knows that an ID token was exchanged since it was given back', async () => {
+  const item = await getCompanion(server.parts.storage, { pk: 'exchange#given back then', sk: '#' })
+  expect(item?.attributes).toEqual({ key: 'name', expires: 4_000_000_000 })
 })
 
 test('restores the gates of trusts and no fetched keys of issuers', async () => {
