@@ -1,0 +1,293 @@
+/** Tests the keys of exchanges that answer a token of one cluster: how long they live, and that what was ended stays ended. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { gateKeys } from '../../../../lib/authentication/gates.ts'
+import { endedTarget } from '../../../../lib/authentication/targetkeys.ts'
+import { managementRequest } from '../../../../lib/authorization/attributes/attributes.ts'
+import { checkTimes, replayId } from '../../../../lib/federation/idtoken.ts'
+import type { TokenUse } from '../../../../lib/federation/issuers.ts'
+import { KINDS } from '../../../../lib/kinds/kinds.ts'
+import { alreadyExists } from '../../../../lib/meta/errors/status.ts'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { IssuedToken, OpenTarget } from '../../../../lib/server/exchange/clustertoken.ts'
+import type { Exchanged } from '../../../../lib/server/exchange/exchangedkey.ts'
+import type { ExchangeServer } from '../../../../lib/server/exchange/exchangeserver.ts'
+import { exchangeForToken } from '../../../../lib/server/exchange/exchangetoken.ts'
+import { replayRecord } from '../../../../lib/server/exchange/replay.ts'
+import { createSignatureLimit } from '../../../../lib/server/exchange/signaturelimit.ts'
+import type { OAuthCall } from '../../../../lib/server/oauth/endpoint.ts'
+import { StorageError } from '../../../../lib/storage/errors.ts'
+import type { Storage } from '../../../../lib/storage/interface.ts'
+import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
+import { endless } from '../../../support/deadlines.ts'
+import { newWorld, type World } from '../../controllers/world.ts'
+import { HOUR, issued, newExchanged } from './fixtures.ts'
+
+const place = 'clusters/prod'
+
+let world: World
+let exchanged: Exchanged
+/** What happens after the next read of what an exchange needs to know. */
+let afterRead: () => Promise<unknown>
+/** For how many seconds tokens were asked for. */
+let asked: number[]
+let signed: number
+/** How many uses were recorded. */
+let used: number
+let logged: unknown[]
+/** How many keys were announced. */
+let announced: number
+
+beforeEach(async () => {
+  world = await newWorld()
+  exchanged = await newExchanged(world)
+  afterRead = async () => undefined
+  asked = []
+  signed = 0
+  used = 0
+  announced = 0
+  logged = []
+})
+
+interface Conditions {
+  use?: TokenUse
+  /** Seconds since the ID token was issued. */
+  after?: number
+  isLate?: boolean
+  isDryRun?: boolean
+  leastSeconds?: number
+  /** The longest life of tokens and of keys in the deployment, in seconds. */
+  most?: number
+  maxTtl?: number
+  /** Instead of the write. */
+  update?: Storage['update']
+  /** Makes the token, instead of one that always is. */
+  act?: () => Promise<IssuedToken>
+}
+
+/** Exchanges the ID token. */
+function exchange(conditions: Conditions = {}) {
+  const { use = 'Lifetime', after = 0, isLate = false, isDryRun = false, leastSeconds = 0 } = conditions
+  const { most = 30 * 24 * HOUR, maxTtl, update = world.storage.update, act = sign } = conditions
+  const storage: Storage = {
+    ...world.storage,
+    update,
+    async getCompanions(keys) {
+      const found = await world.storage.getCompanions(keys)
+      const happens = afterRead
+      afterRead = async () => undefined
+      await happens()
+      return found
+    },
+  }
+  const { keys } = world.over(storage)
+  const server = {
+    storage,
+    storeOf: () => keys,
+    config: { maxTokenTtlSeconds: most },
+    limits: { ...(maxTtl !== undefined && { maxTtl }) },
+    signatures: createSignatureLimit(),
+    usage: { used: async () => void used++ },
+    log: (...line: unknown[]) => void logged.push(line),
+  } as unknown as ExchangeServer
+  const now = new Date((issued + after) * 1000)
+  const call: OAuthCall = {
+    requestId: 'r',
+    headers: {},
+    form: new Map(),
+    now,
+    deadline: endless,
+    note: () => undefined,
+  }
+  const target: OpenTarget = {
+    place: { type: 'cluster', name: 'prod' },
+    request: managementRequest(KINDS.DirectClusterEndpointToken, { verb: 'create' }),
+    isLate,
+    leastSeconds,
+    async prepare(_, seconds) {
+      asked.push(seconds)
+      return act
+    },
+  }
+  return exchangeForToken(server, call, exchanged, { use, isDryRun, target, announce: () => void announced++ })
+}
+
+const sign = async (): Promise<IssuedToken> => ({ text: `token ${++signed}`, warnings: [] })
+
+const namesOfKeys = async () => (await world.storage.list(world.keys.kind.table, {})).items.map(({ key }) => key)
+const countKeys = async () => (await namesOfKeys()).length
+const ended = () => endedTarget(exchanged.trust.uid, { token: replayId(exchanged.token), place })
+const readEnded = () => getCompanion(world.storage, ended())
+
+/** Ends the target of the ID token, as the end of a key of another scope does. */
+const end = () =>
+  world.storage.writeCompanion({ ...ended(), attributes: { expires: issued + 9 * HOUR } }, { deadline: endless })
+
+describe('a key', () => {
+  test.each(['Once', 'Lifetime'] as const)('lives for an hour at most, whatever the trust says (%s)', async (use) => {
+    exchanged = { ...exchanged, grant: { ttl: 24 * HOUR, carried: [] } }
+    const { expires, name } = await exchange({ use })
+    expect([expires, asked]).toEqual([issued + HOUR, [HOUR]])
+    expect((await world.find(name))?.spec).toMatchObject({ ttl: HOUR })
+  })
+
+  test.each([
+    { ttl: 600, most: 24 * HOUR, lives: 600 },
+    { ttl: 24 * HOUR, most: 1200, lives: 1200 },
+  ])('lives for less if the trust has $ttl seconds and the deployment $most', async ({ ttl, most, lives }) => {
+    exchanged = { ...exchanged, grant: { ttl, carried: [] } }
+    expect((await exchange({ most })).expires).toBe(issued + lives)
+  })
+
+  test('that serves again keeps its end, to which the token is shortened', async () => {
+    const first = await exchange()
+    expect(await exchange({ after: 600 })).toMatchObject({ uid: first.uid, expires: first.expires })
+    expect(asked).toEqual([HOUR, HOUR - 600])
+  })
+})
+
+describe('a key of an ID token that is exchanged during its life', () => {
+  test('serves until half of its life is over', async () => {
+    const { uid } = await exchange()
+    expect((await exchange({ after: HOUR / 2 })).uid).toBe(uid)
+    expect((await exchange({ after: HOUR / 2 + 1 })).uid).not.toBe(uid)
+  })
+
+  test('serves as long as it outlives the shortest token of the target', async () => {
+    const { uid } = await exchange({ leastSeconds: 3000 })
+    expect((await exchange({ leastSeconds: 3000, after: 600 })).uid).toBe(uid)
+    expect((await exchange({ leastSeconds: 3000, after: 601 })).uid).not.toBe(uid)
+  })
+
+  test('has no successor if the deployment has ended it by a shorter maximum', async () => {
+    await exchange()
+    await expect(exchange({ after: 120, maxTtl: 60 })).rejects.toMatchObject({ reason: 'ended' })
+  })
+
+  test('stays if its cluster fails, and serves the next attempt', async () => {
+    await expect(exchange({ isLate: true, act: () => Promise.reject(new Error('away')) })).rejects.toThrow('away')
+    const names = await namesOfKeys()
+    expect([names, logged]).toEqual([[expect.any(String)], []])
+    expect([(await exchange({ isLate: true })).name, ...(await namesOfKeys())]).toEqual([...names, ...names])
+  })
+})
+
+test('the key of an ID token that is exchanged once goes if its cluster fails, and the ID token is good for another attempt', async () => {
+  const late = { use: 'Once', isLate: true } as const
+  await expect(exchange({ ...late, act: () => Promise.reject(new Error('away')) })).rejects.toThrow('away')
+  expect([await countKeys(), await readEnded()]).toEqual([0, undefined])
+  await exchange(late)
+  expect(await countKeys()).toBe(1)
+  await expect(exchange(late)).rejects.toMatchObject({ reason: 'replayed' })
+})
+
+test.each([
+  { isLate: false, stored: 0 },
+  { isLate: true, stored: 1 },
+])('a token is made while there are $stored keys of it (late: $isLate)', async ({ isLate, stored }) => {
+  const counts: number[] = []
+  const act = async () => {
+    counts.push(await countKeys())
+    return sign()
+  }
+  expect((await exchange({ isLate, act })).issued).toMatchObject({ text: 'token 1' })
+  expect([counts, used]).toEqual([[stored], 1])
+})
+
+test.each([false, true])('a dry run makes no token and no key, and records no use (late: %s)', async (isLate) => {
+  const { issued: token, expires } = await exchange({ isLate, isDryRun: true })
+  expect([token, expires, asked, signed, used, await countKeys()]).toEqual([undefined, issued + HOUR, [HOUR], 0, 0, 0])
+  await exchange()
+  const again = await exchange({ isLate, isDryRun: true })
+  expect([again.issued, signed]).toEqual([undefined, 1])
+})
+
+test('a write that is composed again after a conflict signs no second token, and announces one key', async () => {
+  const update: Storage['update'] = (table, key, change, options) =>
+    world.storage.update(
+      table,
+      key,
+      async (stored) => {
+        await change(stored)
+        return change(stored)
+      },
+      options,
+    )
+  await exchange({ update })
+  expect([signed, announced]).toEqual([1, 1])
+})
+
+describe('an ID token that is exchanged once', () => {
+  const writeRecord = (more: JsonObject) => () => {
+    const { pk, sk, attributes } = replayRecord(exchanged.token, exchanged.trust, 'other')
+    return world.storage.writeCompanion({ pk, sk, attributes: { ...attributes, ...more } }, { deadline: endless })
+  }
+
+  test('is exchanged although another exchange has used it meanwhile and given it back', async () => {
+    afterRead = writeRecord({ returned: true })
+    expect((await exchange({ use: 'Once' })).issued).toBeDefined()
+  })
+
+  test('is refused if another exchange has used it meanwhile', async () => {
+    afterRead = writeRecord({})
+    await expect(exchange({ use: 'Once' })).rejects.toMatchObject({ reason: 'replayed' })
+    expect(await countKeys()).toBe(0)
+  })
+})
+
+test('a name that is taken is replaced by another one', async () => {
+  let tries = 0
+  const update: Storage['update'] = async (...write) => {
+    tries += 1
+    if (tries === 1) throw alreadyExists({ group: '', resource: 'keys' }, 'taken')
+    return world.storage.update(...write)
+  }
+  expect((await exchange({ update })).issued).toBeDefined()
+})
+
+test('an exchange that always loses ends with an error', async () => {
+  let tries = 0
+  const update = () => {
+    tries += 1
+    return Promise.reject(new StorageError('CompanionExists', 'a race'))
+  }
+  await expect(exchange({ update })).rejects.toThrow(StorageError)
+  expect(tries).toBe(20)
+})
+
+describe('an exchange', () => {
+  test.each([false, true])(
+    'whose target is ended after it has looked makes no key, and answers no token (late: %s)',
+    async (isLate) => {
+      afterRead = end
+      await expect(exchange({ isLate })).rejects.toMatchObject({ code: 'invalid_request', reason: 'ended' })
+      expect(await countKeys()).toBe(0)
+    },
+  )
+
+  test('is refused after a key of its ID token and target was deleted, for as long as the ID token is accepted', async () => {
+    const { name } = await exchange()
+    await world.delete(name)
+    for (const after of [1, HOUR, 4 * HOUR + 29])
+      await expect(exchange({ after })).rejects.toMatchObject({ reason: 'ended' })
+    expect(await countKeys()).toBe(0)
+  })
+})
+
+test('what says that a target was ended is kept as long as the record of the ID token, an hour longer than that is accepted', async () => {
+  const { name } = await exchange()
+  await world.delete(name)
+  const { token, trust } = exchanged
+  const accepts = (seconds: number) =>
+    checkTimes(token, new Date(seconds * 1000), { longest: 24 * HOUR, maxTokenAge: undefined }) === undefined
+  const last = [0, 30, 60].map((more) => token.expires + more - 1).findLast(accepts) ?? 0
+  const { expires } = (await readEnded())?.attributes ?? {}
+  expect(expires).toBe(last + 1 + HOUR)
+  expect(replayRecord(token, trust, name).attributes.expires).toBe(expires)
+})
+
+test('the gates are those of the trust and the provider', async () => {
+  const [trust] = gateKeys({ trust: exchanged.trust, provider: exchanged.provider })
+  await exchange()
+  await world.storage.writeCompanion({ ...trust, attributes: null }, { deadline: endless })
+  await expect(exchange()).rejects.toMatchObject({ code: 'invalid_request', reason: 'client_disabled' })
+})

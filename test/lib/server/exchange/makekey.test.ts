@@ -1,0 +1,82 @@
+/** Tests how often an exchange tries to store its key. */
+import { beforeEach, expect, test } from 'vitest'
+import type { TokenUse } from '../../../../lib/federation/issuers.ts'
+import { alreadyExists } from '../../../../lib/meta/errors/status.ts'
+import type { Exchanged } from '../../../../lib/server/exchange/exchangedkey.ts'
+import { makeKey } from '../../../../lib/server/exchange/makekey.ts'
+import { OAuthError } from '../../../../lib/server/oauth/oautherror.ts'
+import { StorageError } from '../../../../lib/storage/errors.ts'
+import type { Storage } from '../../../../lib/storage/interface.ts'
+import { endless } from '../../../support/deadlines.ts'
+import { newWorld, type World } from '../../controllers/world.ts'
+import { newExchanged } from './fixtures.ts'
+
+let world: World
+let exchanged: Exchanged
+beforeEach(async () => {
+  world = await newWorld()
+  exchanged = await newExchanged(world)
+})
+
+const taken = () => alreadyExists({ group: '', resource: 'keys' }, 'taken')
+const recorded = () => new StorageError('CompanionExists', 'a race')
+
+/** Makes a key whose first writes fail, and returns how many there were, the names that were announced, and what came of them. */
+async function attempts(use: TokenUse, fails: number, failure: () => Error, maxKeys?: number) {
+  let writes = 0
+  const update: Storage['update'] = async (...write) => {
+    writes += 1
+    if (writes > fails) return world.storage.update(...write)
+    await write[2](undefined)
+    throw failure()
+  }
+  const storage = { ...world.storage, update }
+  const server = { storage, storeOf: () => world.over(storage).keys } as unknown as Parameters<typeof makeKey>[0]
+  const { trust } = exchanged
+  const spec = { ...trust.spec, ...(maxKeys !== undefined && { maxKeys }) }
+  const names: string[] = []
+  const announce = ({ name }: { name: string }) => void names.push(name)
+  const call = { now: new Date(), deadline: endless }
+  const outcome = await makeKey(
+    server,
+    call,
+    { ...exchanged, trust: { ...trust, spec } },
+    { use, isDryRun: false, announce },
+  ).then(
+    ({ name }) => name,
+    (error) => error,
+  )
+  return { writes, outcome, names }
+}
+
+test.each(['Once', 'Lifetime'] as const)('a name that is taken is replaced by another one (%s)', async (use) => {
+  const { writes, outcome, names } = await attempts(use, 2, taken)
+  expect([writes, new Set(names).size, names.at(-1)]).toEqual([3, 3, outcome])
+})
+
+test.each([
+  { use: 'Lifetime', why: 'a slot that another exchange took' },
+  { use: 'Once', why: 'a slot of the trust that another exchange took', maxKeys: 5 },
+] as const)('$why is replaced by another one', async ({ use, ...more }) => {
+  const { writes, names, outcome } = await attempts(use, 2, recorded, 'maxKeys' in more ? more.maxKeys : undefined)
+  expect([writes, names]).toEqual([3, [outcome, outcome, outcome]])
+})
+
+test('only the record of its ID token can be in the way of a trust without a limit', async () => {
+  const { writes, outcome } = await attempts('Once', 1, recorded)
+  expect([writes, outcome]).toEqual([1, expect.any(OAuthError)])
+  expect(outcome).toMatchObject({ reason: 'replayed' })
+})
+
+test.each([
+  ['Once', taken],
+  ['Lifetime', recorded],
+] as const)('the attempts end (%s)', async (use, failure) => {
+  const { writes, outcome } = await attempts(use, Number.POSITIVE_INFINITY, failure)
+  expect([writes, outcome]).toEqual([20, failure()])
+})
+
+test('another error is not answered by another attempt', async () => {
+  const { writes, outcome } = await attempts('Lifetime', 1, () => new StorageError('Unavailable', 'away'))
+  expect([writes, outcome]).toEqual([1, expect.any(StorageError)])
+})
