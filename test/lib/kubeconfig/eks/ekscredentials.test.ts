@@ -1,9 +1,11 @@
 /** Tests how clusters of EKS are reached: against a local STS and EKS that check every signature. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { makeAuthority, validFor } from '../../../../infra/local/host/certificates.ts'
+import type { Credentials } from '../../../../lib/kubeconfig/cluster/credentials.ts'
 import type { ClusterError } from '../../../../lib/kubeconfig/cluster/failure.ts'
 import { createEks, type Eks } from '../../../../lib/kubeconfig/eks/ekscredentials.ts'
 import { eksReference, parseEksReference } from '../../../../lib/kubeconfig/eks/reference.ts'
+import { OutboundError } from '../../../../lib/outbound/failure.ts'
 import { type LocalAws, REGION, ROLE, startAwsForTest } from '../../../support/localaws.ts'
 
 const { certificate } = await makeAuthority('a cluster', validFor(1, Date.now()))
@@ -82,6 +84,58 @@ describe('what AWS answered is kept', () => {
     await failed(eks.credentials('eu', cluster))
     local.mayAssume = true
     await eks.credentials('eu', cluster)
+  })
+})
+
+describe('what is kept belongs to the cluster of EKS', () => {
+  /** The regions that were asked for a cluster. */
+  let regions: string[]
+  const endpoint = (service: 'sts' | 'eks', region: string) => {
+    if (service === 'eks') regions.push(region)
+    if (region === 'nowhere') throw new OutboundError('unroutable')
+    return local.aws.endpoint(service, region)
+  }
+  const urlIn = ({ token = '' }: Credentials) => new URL(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+  const regionIn = (credentials: Credentials) => urlIn(credentials).hostname.split('.')[1]
+  beforeEach(() => {
+    regions = []
+    eks = createEks(ROLE, { ...local.aws, endpoint })
+  })
+
+  test('so that an object that names another one is not reached with the address and the token of the first', async () => {
+    const other = 'https://4567.gr7.eu-central-1.eks.amazonaws.com'
+    local.clusters.set('staging', { ...described, name: 'staging', endpoint: other })
+    const first = await eks.credentials('eu', cluster)
+    const second = await eks.credentials('eu', { ...cluster, name: 'staging' })
+    expect([first.server, second.server]).toEqual([SERVER, other])
+    expect(second.token).not.toBe(first.token)
+    expect(await eks.credentials('eu', cluster)).toEqual(first)
+  })
+
+  test('which has its name in one region only', async () => {
+    const found = [cluster, { ...cluster, region: 'us-east-1' }, cluster]
+    const credentials = await Promise.all(found.map((one) => eks.credentials('eu', one)))
+    expect(credentials.map(regionIn)).toEqual([REGION, 'us-east-1', REGION])
+    expect(regions).toEqual([REGION, 'us-east-1'])
+  })
+
+  test('and to the object, whose name is in messages', async () => {
+    local.clusters.clear()
+    for (const label of ['eu', 'us'])
+      expect((await failed(eks.credentials(label, cluster))).status.message).toContain(`cluster "${label}"`)
+  })
+
+  test('of which 2000 are remembered', async () => {
+    await eks.credentials('eu', cluster)
+    const away = { region: 'nowhere', name: 'away' }
+    const fill = (from: number, to: number) =>
+      Promise.all(Array.from({ length: to - from }, (_, index) => failed(eks.credentials(`n${from + index}`, away))))
+    await fill(1, 2000)
+    await eks.credentials('eu', cluster)
+    expect(regions.filter((one) => one === REGION)).toEqual([REGION])
+    await fill(2000, 2001)
+    await eks.credentials('eu', cluster)
+    expect(regions.filter((one) => one === REGION)).toEqual([REGION, REGION])
   })
 })
 
