@@ -4,7 +4,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IndexRange, Storage, Table } from '../../../lib/storage/interface.ts'
-import { type FaultKind, type Items, ItemsFault, type TransactOutcome } from '../../../lib/storage/items.ts'
+import {
+  type FaultKind,
+  type Items,
+  ItemsFault,
+  type SingleWrite,
+  type TransactOutcome,
+} from '../../../lib/storage/items.ts'
+import { deletedOf, rowsOf } from '../../../lib/storage/keys.ts'
 import { type StorageOptions, storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { getCompanion } from '../../../lib/storage/readcompanions.ts'
 import { unhurried } from '../../support/deadlines.ts'
@@ -496,5 +503,52 @@ describe('a page that ends early', () => {
       if (after === undefined) break
     }
     expect(found).toEqual({ partition: keys, index: keys })
+  })
+})
+
+describe('a tombstone', () => {
+  let ahead: number
+  const throttled = () => Promise.reject(new ItemsFault('throttled', undefined))
+  /** Sweeps 45 s later, with a store that does not make the writes of this type to this partition. */
+  async function sweep(type?: 'put' | 'delete', pk = ''): Promise<void> {
+    ahead += 45_000
+    let passed = 0
+    const options = { now: () => Date.now() + ahead, elapsed: () => (passed += 500), sleep: async () => undefined }
+    const isRefused = (one: SingleWrite) => one.type === type && (one.type === 'put' ? one.item : one.key).pk === pk
+    const refusing = (items: Items): Items => ({
+      ...items,
+      write: (one, deadline) => (isRefused(one) ? throttled() : items.write(one, deadline)),
+    })
+    await storageWith(options, refusing).sweep(widgets)
+  }
+  const rows = () => rowsOf(widgets.resource)
+  const deleted = () => deletedOf(widgets.resource)
+  const found = () => Promise.all([rows(), deleted()].map(async (pk) => (await store.items().get({ pk, sk: 'a' }))?.rv))
+
+  /** Deletes an object, after which a sweep has marked it, and returns the revision. */
+  async function markOne(): Promise<number> {
+    ahead = 0
+    await create(storage, 'a', {}, widgets)
+    const { rv } = await remove(storage, 'a', widgets)
+    await sweep()
+    expect(await found()).toEqual([rv, undefined])
+    return rv
+  }
+
+  test('leaves the rows only when it is among the deleted objects', async () => {
+    const rv = await markOne()
+    await sweep('put', deleted())
+    expect(await found()).toEqual([rv, undefined])
+    await sweep()
+    expect(await found()).toEqual([undefined, rv])
+  })
+
+  test('is in both places while it cannot leave the rows, and leaves them later', async () => {
+    const rv = await markOne()
+    await sweep('delete', rows())
+    expect(await found()).toEqual([rv, rv])
+    await sweep()
+    expect(await found()).toEqual([undefined, rv])
+    expect((await storage.list(widgets, {})).items).toEqual([])
   })
 })

@@ -431,6 +431,7 @@ describe('tombstones', () => {
     await sweepAfter(0)
     await sweepAfter(45_000)
     expect(await tombstones('p')).toEqual([])
+    expect((await items.query({ pk: deletedOf(widgets.resource) })).items).toEqual([])
     expect([await names({ partitions: ['p'] }), await names({ partitions: ['q'] })]).toEqual([[], ['a']])
   })
 
@@ -449,6 +450,15 @@ describe('tombstones', () => {
     const last = seen && (await storage.latest(widgets, seen.read()))
     expect(last?.object.metadata.name).toBe('a')
     expect((await storage.changes(widgets, at)).changes.map(({ type, key }) => [type, key])).toEqual([['DELETED', 'a']])
+  })
+
+  test('replace no newer one among the deleted objects', async () => {
+    await deleteOne()
+    await sweepAfter(0)
+    const newer = { pk: deletedOf(widgets.resource), sk: 'a', rv: 99, gone: true }
+    await put(newer)
+    await sweepAfter(45_000)
+    expect([await tombstones(), await read(newer)]).toEqual([[], newer])
   })
 
   test('of a name that was created anew are not those of its new object', async () => {
@@ -474,6 +484,7 @@ describe('tombstones', () => {
     for (const key of ['a', 'b', 'c']) await create(storage, key, {}, named)
     const at = await storage.revision(named)
     for (const key of ['a', 'b']) await remove(storage, key, named)
+    await set(storage, 'c', { is: 'changed' }, named)
     await sweepAfter(0)
     await create(storage, 'b', {}, named)
     expect(await found()).toEqual(['a', 'b', 'c'])
