@@ -5,6 +5,7 @@ import { restrictsInside } from '../../../../lib/authorization/restriction.ts'
 import { acceptsKeys, acceptsKeysOfSpaces, mayReviewAt, namedPlaces } from '../../../../lib/authorization/review.ts'
 import { validateChain } from '../../../../lib/authorization/scopes/chain.ts'
 import { reachableClusters, reachesCluster } from '../../../../lib/authorization/scopes/reachableclusters.ts'
+import { hasReviews } from '../../../../lib/authorization/scopes/roles.ts'
 import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
 import { validateScope } from '../../../../lib/authorization/scopes/validatescope.ts'
 import { adviseScope } from '../../../../lib/authorization/usage/advice.ts'
@@ -152,6 +153,17 @@ describe('advice', () => {
         expect(namedPlaces(after, OPTIONS)).toEqual(namedPlaces(before, OPTIONS))
         for (const place of PLACES.map(withUid))
           expect(mayReviewAt(after, place, OPTIONS)).toBe(mayReviewAt(before, place, OPTIONS))
+      }),
+      RUNS,
+    )
+  })
+
+  test('drops no role for reviews while clusters beside it stay, for which the key would get tokens', () => {
+    fc.assert(
+      fc.property(scoped, (one) => {
+        const { scope: advised } = adviceOf(one)
+        if (advised === undefined || !hasReviews(one.scope) || hasReviews(advised)) return
+        expect([advised.clusters ?? [], advised.virtualClusters ?? []]).toEqual([[], []])
       }),
       RUNS,
     )

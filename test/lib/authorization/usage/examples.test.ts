@@ -37,6 +37,18 @@ describe('a smaller scope', () => {
       usageOf(['deletecollection vci'], accepted('cluster a')),
       { rules: [{}], spaces: [{}] },
     ],
+    [
+      'keeps an unused role for reviews beside a cluster, as it keeps the key from tokens for it',
+      { roles: [{ role: 'agent' }], ...clusters('c'), ...projects('a') },
+      usageOf([], accepted('cluster c')),
+      { roles: [{ role: 'agent' }], ...clusters('c') },
+    ],
+    [
+      'keeps it beside a virtual cluster',
+      { roles: [{ role: 'agent' }], ...virtual('a', 'x'), ...projects('b') },
+      usageOf([], accepted('vc p-a/x')),
+      { roles: [{ role: 'agent' }], ...virtual('a', 'x') },
+    ],
     ['names the used projects', projects('*'), usageOf(['get vci p-b/*', 'list vci p-a/']), projects('a', 'b')],
     ['names a project by its space', projects('*'), usageOf(['cluster c: get pods p-a-s-x/*']), projects('a')],
     ['names a used cluster', clusters('*'), usageOf(['cluster c: get pods s/*']), clusters('c')],
