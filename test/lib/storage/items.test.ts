@@ -162,6 +162,28 @@ describe('a query', () => {
     ])
   })
 
+  test('says where a page is over that met unneeded items only', async () => {
+    const total = items.limits.queryItems + 50
+    const name = (index: number) => `e${String(index).padStart(4, '0')}`
+    const rows = Array.from({ length: total + 3 }, (_, index) => ({
+      ...at(name(index)),
+      rv: 3,
+      object: index < total ? '{"a":"b"}' : '{"a":"c"}',
+    }))
+    for (let index = 0; index < rows.length; index += 25)
+      await Promise.all(rows.slice(index, index + 25).map((item) => items.write({ type: 'put', item }, always)))
+    const pages: Item[][] = []
+    for (let after: string | undefined; ; after = pages.at(-1)?.at(-1)?.sk) {
+      const query = { pk, prefix: 'e', limit: 500, unneeded: { upTo: 5, text: '"a":"c"' }, ...(after && { after }) }
+      const page = await items.query(query)
+      pages.push(page.items)
+      if (!page.more || pages.length > 10) break
+    }
+    expect(keys(pages.flat())).toEqual(rows.map(({ sk }) => sk))
+    const whole = pages.flat().filter((item) => item.object === '{"a":"c"}')
+    expect(keys(whole)).toEqual([name(total), name(total + 1), name(total + 2)])
+  })
+
   test('ends a page at 1 MB, whatever it reads of the items', async () => {
     for (const sk of ['c1', 'c2', 'c3', 'c4']) await put(sk, { text: text(350_000) })
     const first = await items.query({ pk, prefix: 'c', attributes: ['sk'] })

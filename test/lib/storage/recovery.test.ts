@@ -1,6 +1,6 @@
 /** Tests reads and writes over items (in memory) in the states that crashes, TTL and time leave behind. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
+import type { ListRequest, Storage, Stored, Table } from '../../../lib/storage/interface.ts'
 import { type Item, type Items, ItemsFault } from '../../../lib/storage/items.ts'
 import { deletedOf, type ItemKey, revisionKey, rowsOf, slotKey, sortKey } from '../../../lib/storage/keys.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
@@ -395,6 +395,24 @@ describe('a sweep during writes', () => {
     await interruptReads(() => assign('at', noted)).sweep(widgets)
     expect(await revision()).toMatchObject({ at: noted, floor: 1 })
   })
+})
+
+test('a list finds what a selector matches after more than a thousand objects that it does not match', async () => {
+  const name = (index: number) => `n${String(index).padStart(4, '0')}`
+  const last = [1050, 1051, 1052].map(name)
+  for (let index = 0; index < 1050; index++) await create(storage, name(index), { app: 'a' }, widgets)
+  for (const key of last) await create(storage, key, { app: 'b' }, widgets)
+  await storage.sweep(widgets)
+  const found: string[][] = []
+  for (let after: string | undefined; found.length < 10; ) {
+    const matches = ({ object }: Stored) => object.spec?.app === 'b'
+    const request = { limit: 2, text: '"app":"b"', matches, ...(after !== undefined && { after }) }
+    const page = await storage.list(widgets, request)
+    found.push(page.items.map(({ key }) => key))
+    after = page.next
+    if (after === undefined) break
+  }
+  expect(found).toEqual([last.slice(0, 2), last.slice(2)])
 })
 
 describe('tombstones', () => {
