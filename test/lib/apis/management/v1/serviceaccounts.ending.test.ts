@@ -1,0 +1,46 @@
+/** Tests which changes of a Cluster end the tokens of its service accounts. */
+import { expect, test } from 'vitest'
+import { endingOf } from '../../../../../lib/apis/management/v1/serviceaccounts.ts'
+import { ENDING } from '../../../../../lib/authentication/boundsecrets.ts'
+import { clusterTarget } from '../../../../../lib/kubeconfig/serviceaccounts/target.ts'
+import type { JsonObject, KubeObject, ObjectMeta } from '../../../../../lib/meta/types.ts'
+
+const accounts = { server: 'https://prod.example.com', tokens: 'ServiceAccounts' }
+const stored = (spec: JsonObject = {}, metadata: ObjectMeta = {}): { object: KubeObject } => ({
+  object: {
+    apiVersion: 'management.platform/v1',
+    kind: 'Cluster',
+    metadata: { name: 'prod', uid: 'u-1', ...metadata },
+    spec: { ...accounts, ...spec },
+  },
+})
+const held = { finalizers: ['example.com/hold'] }
+const deletionTimestamp = '2026-11-21T12:00:00Z'
+const endsIn = (after: { object: KubeObject } | undefined, before: { object: KubeObject } | undefined) =>
+  endingOf(clusterTarget, after, before).map((one) => ({ ...one }))
+
+const ends = [expect.objectContaining({ pk: ENDING, sk: 'clusters/prod/u-1' })]
+
+test.each([
+  ['is deleted', undefined, stored()],
+  [
+    'has the mark of a deletion, which a finalizer holds up',
+    stored({}, { ...held, deletionTimestamp }),
+    stored({}, held),
+  ],
+  ['issues tokens otherwise', stored({ tokens: 'Issuer' }), stored()],
+  ['has other credentials', stored({ credentials: { secretRef: { name: 'other' } } }), stored()],
+  ['has its accounts in another namespace', stored({ serviceAccounts: { namespace: 'other' } }), stored()],
+])('a cluster that %s ends the tokens', (_what, after, before) => {
+  expect(endsIn(after, before)).toEqual(ends)
+})
+
+test.each([
+  ['is created', stored(), undefined],
+  ['has another address for clients', stored({ server: 'https://other.example.com' }), stored()],
+  ['has a label', stored({}, { labels: { a: 'b' } }), stored()],
+  ['never had such tokens', undefined, stored({ tokens: 'Issuer' })],
+  ['gets such tokens', stored(), stored({ tokens: 'Issuer' })],
+])('a cluster that %s ends none', (_what, after, before) => {
+  expect(endsIn(after, before)).toEqual([])
+})
