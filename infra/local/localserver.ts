@@ -5,6 +5,7 @@ import { shellOf } from '../../clients/core/src/shellwords.ts'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { BASE_PATH } from '../../lib/kubeconfig/deployment.ts'
 import type { Say } from '../package.ts'
+import { CLUSTER_SECRETS, CONNECTED_SECRETS, SECRETS } from './aws/clustersecrets.ts'
 import { type MakeTable, makeResources } from './aws/resources.ts'
 import { type LocalServices, provideServices } from './aws/services.ts'
 import { banner } from './banner.ts'
@@ -57,9 +58,6 @@ export interface Screen {
 
 const REGION = 'eu-central-1'
 const ACCOUNT = '000000000000'
-const SECRETS = 'keyplane/local/'
-const CLUSTER_SECRETS = `${SECRETS}virtualclusters/`
-const CONNECTED_SECRETS = `${SECRETS}clusters/`
 
 /**
  * Throws a StartupError for problems that the user can fix, and the reason of `signal` as soon as that is aborted, after it has stopped the

@@ -5,6 +5,7 @@ import { type LocalSecrets, SECRETS } from '../../../lib/kubeconfig/localsecrets
 import { SIGNING_KEYS } from '../../../lib/kubeconfig/token/localkeys.ts'
 import type { OpenKeys } from '../../../lib/kubeconfig/token/signingkeys.ts'
 import { provide } from '../../../lib/meta/provided.ts'
+import { CLUSTER_SECRETS_FILE, withClusterSecrets } from './clustersecrets.ts'
 import { openLocalBus } from './eventbus.ts'
 import { openSecretStore, type SecretStore } from './secrets.ts'
 import { type LocalKeys, openLocalKeys } from './signingkeys.ts'
@@ -33,7 +34,8 @@ export async function provideServices(
 ): Promise<LocalServices> {
   const keys = await openLocalKeys(stateFile('kms.json').path, `arn:aws:kms:${region}:${account}:key/`)
   const secretsPrefix = `arn:aws:secretsmanager:${region}:${account}:secret:`
-  const secrets = await openSecretStore(stateFile('secrets.json').path, secretsPrefix)
+  const own = await openSecretStore(stateFile('secrets.json').path, secretsPrefix)
+  const secrets = withClusterSecrets(own, stateFile(CLUSTER_SECRETS_FILE).path)
   const bus = await openLocalBus(stateFile('events.jsonl').path, published)
   stack.defer(() => bus.close())
   const provideAll = () => {
