@@ -19,6 +19,7 @@ import { StorageError } from '../../../../lib/storage/errors.ts'
 import type { Storage } from '../../../../lib/storage/interface.ts'
 import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
 import { endless } from '../../../support/deadlines.ts'
+import { setGate } from '../../../support/exchangedkeys.ts'
 import { newWorld, type World } from '../../controllers/world.ts'
 import { HOUR, issued, newExchanged } from './fixtures.ts'
 
@@ -54,6 +55,8 @@ interface Conditions {
   after?: number
   isLate?: boolean
   isDryRun?: boolean
+  scopeText?: string
+  cluster?: string
   leastSeconds?: number
   /** The longest life of tokens and of keys in the deployment, in seconds. */
   most?: number
@@ -67,6 +70,7 @@ interface Conditions {
 /** Exchanges the ID token. */
 function exchange(conditions: Conditions = {}) {
   const { use = 'Lifetime', after = 0, isLate = false, isDryRun = false, leastSeconds = 0 } = conditions
+  const { cluster = 'prod', scopeText } = conditions
   const { most = 30 * 24 * HOUR, maxTtl, update = world.storage.update, act = sign } = conditions
   const storage: Storage = {
     ...world.storage,
@@ -99,7 +103,7 @@ function exchange(conditions: Conditions = {}) {
     note: () => undefined,
   }
   const target: OpenTarget = {
-    place: { type: 'cluster', name: 'prod' },
+    place: { type: 'cluster', name: cluster },
     request: managementRequest(KINDS.DirectClusterEndpointToken, { verb: 'create' }),
     isLate,
     leastSeconds,
@@ -108,7 +112,18 @@ function exchange(conditions: Conditions = {}) {
       return act
     },
   }
-  return exchangeForToken(server, call, exchanged, { use, isDryRun, target, announce: () => void announced++ })
+  return exchangeForToken(server, call, exchanged, {
+    use,
+    isDryRun,
+    target,
+    ...(scopeText !== undefined && { scopeText }),
+    announce: () => void announced++,
+  })
+}
+
+/** Changes what the next exchange grants. */
+function change(more: Partial<Exchanged>): undefined {
+  exchanged = { ...exchanged, ...more }
 }
 
 const sign = async (): Promise<IssuedToken> => ({ text: `token ${++signed}`, warnings: [] })
@@ -150,6 +165,26 @@ describe('a key of an ID token that is exchanged during its life', () => {
     const { uid } = await exchange()
     expect((await exchange({ after: HOUR / 2 })).uid).toBe(uid)
     expect((await exchange({ after: HOUR / 2 + 1 })).uid).not.toBe(uid)
+  })
+
+  test.each<[string, () => Conditions | undefined]>([
+    ['target', () => ({ cluster: 'staging' })],
+    ['scope as it was sent', () => ({ scopeText: 'cluster:prod' })],
+    ['ID token', () => change({ token: { ...exchanged.token, signingInput: 'other' } })],
+    ['revision of the trust', () => change({ trust: { ...exchanged.trust, revision: 2 } })],
+    ['revision of the provider', () => change({ provider: { ...exchanged.provider, revision: 2 } })],
+    ['person', () => change({ mapped: { user: 'company:mona', groups: ['staff'] } })],
+    ['life', () => change({ grant: { ...exchanged.grant, ttl: 1800 } })],
+  ])('serves no exchange with another %s', async (_what, other) => {
+    const { uid } = await exchange()
+    const conditions = other() ?? {}
+    const { trust, provider } = exchanged
+    for (const [kind, { revision }] of [
+      ['trust', trust],
+      ['provider', provider],
+    ] as const)
+      await setGate(world, { trust, provider, run: 'run' }, kind, { revision })
+    expect((await exchange(conditions)).uid).not.toBe(uid)
   })
 
   test('serves as long as it outlives the shortest token of the target', async () => {
