@@ -279,14 +279,17 @@ test('a name that is taken is replaced by another one', async () => {
   expect((await exchange({ update })).issued).toBeDefined()
 })
 
-test('an exchange that always loses ends with an error', async () => {
+test.each([
+  ['always loses', 'CompanionExists', 20],
+  ['the store does not answer', 'Unavailable', 1],
+] as const)('an exchange that %s ends with an error (%s) after %i attempts', async (_what, code, most) => {
   let tries = 0
   const update = () => {
     tries += 1
-    return Promise.reject(new StorageError('CompanionExists', 'a race'))
+    return Promise.reject(new StorageError(code, 'a failure'))
   }
-  await expect(exchange({ update })).rejects.toThrow(StorageError)
-  expect(tries).toBe(20)
+  await expect(exchange({ update })).rejects.toMatchObject({ code })
+  expect(tries).toBe(most)
 })
 
 describe('an exchange', () => {

@@ -1,9 +1,11 @@
 /** Tests how often an exchange tries to store its key. */
 import { beforeEach, expect, test } from 'vitest'
+import { decodeKeyInternal } from '../../../../lib/authentication/keyinternal.ts'
 import type { TokenUse } from '../../../../lib/federation/issuers.ts'
 import { alreadyExists } from '../../../../lib/meta/errors/status.ts'
 import type { Exchanged } from '../../../../lib/server/exchange/exchangedkey.ts'
 import { makeKey } from '../../../../lib/server/exchange/makekey.ts'
+import { partitionOf } from '../../../../lib/server/exchange/replay.ts'
 import { OAuthError } from '../../../../lib/server/oauth/oautherror.ts'
 import { StorageError } from '../../../../lib/storage/errors.ts'
 import type { Storage } from '../../../../lib/storage/interface.ts'
@@ -79,4 +81,39 @@ test.each([
 test('another error is not answered by another attempt', async () => {
   const { writes, outcome } = await attempts('Lifetime', 1, () => new StorageError('Unavailable', 'away'))
   expect([writes, outcome]).toEqual([1, expect.any(StorageError)])
+})
+
+/** Returns the keys of what an exchange has recorded beside its key. */
+async function recordsAfter(use: TokenUse, maxKeys?: number): Promise<string[]> {
+  await attempts(use, 0, recorded, maxKeys)
+  const { token, trust } = exchanged
+  const pools = [partitionOf(token), `exchange#${trust.uid}`]
+  const found = await Promise.all(pools.map((pk) => world.storage.queryCompanions(pk)))
+  return found.flatMap(({ items }, index) =>
+    items.map(({ sk }) => `${index === 0 ? 'token' : 'trust'} ${sk.slice(0, 3)}`),
+  )
+}
+
+test.each([
+  { use: 'Once', records: ['token #'] },
+  { use: 'Lifetime', records: ['token tru'] },
+  { use: 'Once', maxKeys: 3, records: ['token #', 'trust key'] },
+  { use: 'Lifetime', maxKeys: 3, records: ['token tru', 'trust key'] },
+] as const)('an exchange records what limits the next ones: %j', async ({ records, ...limits }) => {
+  expect(await recordsAfter(limits.use, 'maxKeys' in limits ? limits.maxKeys : undefined)).toEqual(records)
+})
+
+test.each([
+  { what: 'a person has signed in when the ID token was issued', mapped: true, ahead: -600, signedIn: -600 },
+  { what: 'or now, if that is in the future', mapped: true, ahead: 20, signedIn: 0 },
+  { what: 'a job has not', mapped: false, ahead: 0, signedIn: undefined },
+])('$what', async ({ mapped, ahead, signedIn }) => {
+  const at = Math.floor(Date.now() / 1000)
+  const person = { mapped: { user: 'company:mona', groups: [] } }
+  exchanged = { ...exchanged, token: { ...exchanged.token, issuedAt: at + ahead }, ...(mapped && person) }
+  const { outcome } = await attempts('Once', 0, recorded)
+  const found = await world.storage.get(world.keys.kind.table, String(outcome))
+  const since = found && decodeKeyInternal(found.internal).signedIn
+  if (signedIn === undefined) expect(since).toBeUndefined()
+  else expect(Math.abs(Number(since) - at - signedIn)).toBeLessThan(5)
 })
