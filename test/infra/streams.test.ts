@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { functions } from '../../infra/functions.ts'
 import { events } from '../../infra/stack/events.ts'
-import { announceEnding, boundKey } from '../../lib/authentication/boundsecrets.ts'
+import { boundKey, endingItem } from '../../lib/authentication/boundsecrets.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { gateKeys } from '../../lib/authentication/gates.ts'
 import { positionKey } from '../../lib/authentication/history/keptsince.ts'
@@ -68,6 +68,8 @@ const others: Readonly<Record<string, ItemKey>> = {
 
 const changes: readonly EventName[] = ['INSERT', 'MODIFY', 'REMOVE']
 
+const now = new Date('2026-11-21T12:00:00Z')
+
 describe('the garbage collector is woken', () => {
   const wakes = filterOf('garbagecollector')
 
@@ -85,7 +87,7 @@ describe('the garbage collector is woken', () => {
   })
 
   test('not by signals and ends', () => {
-    for (const { pk, sk } of [signal('leaked'), announceEnding('trust#one')])
+    for (const { pk, sk } of [signal('leaked'), endingItem('trust#one', now)])
       expect(wakes('INSERT', { pk, sk })).toBe(false)
   })
 })
@@ -104,13 +106,13 @@ describe('the publisher of events is woken', () => {
   test.each(['trust#one', 'provider#one', 'clusters/prod/one', 'virtualclusters/p-shop/dev/one'] as const)(
     'by the end of %s',
     (what) => {
-      const { pk, sk } = announceEnding(what)
+      const { pk, sk } = endingItem(what, now)
       expect(wakes('INSERT', { pk, sk })).toBe(true)
     },
   )
 
   test('not when such an item is removed, as it was read then', () => {
-    for (const { pk, sk } of [slotKey(keys, 1), signal('leaked'), announceEnding('trust#one')])
+    for (const { pk, sk } of [slotKey(keys, 1), signal('leaked'), endingItem('trust#one', now)])
       expect(wakes('REMOVE', { pk, sk })).toBe(false)
   })
 

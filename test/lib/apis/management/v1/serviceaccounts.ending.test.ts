@@ -17,9 +17,10 @@ const stored = (spec: JsonObject = {}, metadata: ObjectMeta = {}): { object: Kub
 const held = { finalizers: ['example.com/hold'] }
 const deletionTimestamp = '2026-11-21T12:00:00Z'
 const endsIn = (after: { object: KubeObject } | undefined, before: { object: KubeObject } | undefined) =>
-  endingOf(clusterTarget, after, before).map((one) => ({ ...one }))
+  endingOf(clusterTarget, after, before, new Date(0))
 
-const ends = [expect.objectContaining({ pk: ENDING, sk: 'clusters/prod/u-1' })]
+const what = 'clusters/prod/u-1'
+const ends = [{ op: 'put', pk: ENDING, sk: `${what}@0`, attributes: { what, at: 0 } }]
 
 test.each([
   ['is deleted', undefined, stored()],
