@@ -69,15 +69,16 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^openapi$/, 194],
   // It starts for each request whose own function starts as well.
   [/^authorizer$/, 338],
-  [/^(boundsecrets|bootstrap|lifecycle|oauth2\/revoke|settle)$/, 492],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 484],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 500],
+  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 492],
+  [/^lifecycle$/, 511],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 494],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 508],
   // Strangers start this function, so it must start as quickly as others.
-  [/^oauth2\/token$/, 546],
+  [/^oauth2\/token$/, 560],
   // They judge issuers and the claims of ID tokens.
-  [/^(identityproviders|federatedidentitycredentials)\//, 562],
-  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 546],
-  [/./, 526],
+  [/^(identityproviders|federatedidentitycredentials)\//, 569],
+  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 553],
+  [/./, 534],
 ]
 
 const isPackage = (to: string) => !/^(lib|functions|infra|events|test|clients)\/|^node:/.test(to)

@@ -1,5 +1,5 @@
 /** Finds the keys of exchanges by what they came through. Reads no other keys: the name of a key begins with that of its trust. */
-import { FederatedIdentityCredential } from '../apis/management/v1/federation/federatedidentitycredential.ts'
+import { table as trusts } from '../apis/management/v1/federation/federatedidentitycredential.values.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import type { Lifecycle } from '../controllers/events/lifecycle.ts'
@@ -25,7 +25,7 @@ export function keysThrough(storage: Storage, hasTime: HasTime): Lifecycle['keys
   return async function* through({ kind, uid, name }) {
     if (kind === 'trust') yield* ofTrust(name, uid)
     else {
-      for await (const { object, internal } of each(FederatedIdentityCredential.table, {})) {
+      for await (const { object, internal } of each(trusts, {})) {
         const { name = '', uid: trust = '' } = object.metadata
         if (isOf(uid, () => decodeTrustInternal(internal).providerUid)) yield* ofTrust(name, trust)
       }

@@ -34,7 +34,15 @@ import { addedWarning, changedRuleWarnings } from '../scope.warnings.ts'
 import type { Services } from '../services.ts'
 import { forbiddenTrust, forbiddenTrustChange } from './federatedidentitycredential.authorize.ts'
 import { trustWarnings, validateTrust } from './federatedidentitycredential.validate.ts'
-import { closesKeys, isHarmless, keySpecOf, ownerOf, specOf, toKey } from './federatedidentitycredential.values.ts'
+import {
+  closesKeys,
+  isHarmless,
+  keySpecOf,
+  ownerOf,
+  specOf,
+  table,
+  toKey,
+} from './federatedidentitycredential.values.ts'
 import { gateCompanions, phaseOf } from './gates.ts'
 import { useRule } from './identityprovider.values.ts'
 
@@ -198,12 +206,7 @@ export const FederatedIdentityCredential: StoredKind<Services, Plan> = {
   grantsAccess: true,
   schema: { spec, status },
   isCredential: true,
-  table: {
-    resource: KINDS.FederatedIdentityCredential.plural,
-    partitions: (stored) => [keyIdentity(toKey(stored))],
-    activity: false,
-    counted: () => true,
-  },
+  table,
   columns,
   selectableFields: ['spec.identityProvider', 'spec.user', 'spec.team', 'spec.disabled'],
   strategy,

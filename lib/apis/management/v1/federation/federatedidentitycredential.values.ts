@@ -1,12 +1,13 @@
 /** Reads values of a federated identity credential, called trust in code, from stored objects and from requests. */
 
-import { effectiveUser, type Key, type KeySpec } from '../../../../authorization/users/identity.ts'
+import { effectiveUser, type Key, type KeySpec, keyIdentity } from '../../../../authorization/users/identity.ts'
 import type { TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
 import { DEFAULT_TTL, decodeTrustInternal } from '../../../../federation/trust.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
 import { defined } from '../../../../meta/value/defined.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
-import type { Stored } from '../../../../storage/interface.ts'
+import type { Stored, Table } from '../../../../storage/interface.ts'
 import { onlyDisables } from './gates.ts'
 
 /** Returns the spec, which the schema has validated. */
@@ -34,6 +35,14 @@ export function toKey({ object, internal }: Pick<Stored, 'object' | 'internal'>)
   const { creator, carried, born } = decodeTrustInternal(internal)
   const spec = keySpecOf(specOf(object))
   return { uid: object.metadata.uid ?? '', spec, creator, carried, ...defined({ born }) }
+}
+
+/** How credentials are stored. Functions that only read them need no more. */
+export const table: Table = {
+  resource: KINDS.FederatedIdentityCredential.plural,
+  partitions: (stored) => [keyIdentity(toKey(stored))],
+  activity: false,
+  counted: () => true,
 }
 
 /** Returns the name of the owner: a user, `team:TEAM` or `subject:SUBJECT`. */
