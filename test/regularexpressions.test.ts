@@ -16,7 +16,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // The text is a pattern of a schema in this project.
   'lib/meta/schema/formats.ts': ['/\\[[^\\]]*\\]/g'],
   // The text is the name of a trust, cut to 200 characters.
-  'lib/server/exchange/exchangedkey.ts': ['/[-.]+$/'],
+  'lib/federation/trust.ts': ['/[-.]+$/'],
 }
 
 /** Files that build expressions from text. The comment names the text. */

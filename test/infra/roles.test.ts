@@ -340,7 +340,6 @@ test('only functions that need a secret read it, and only bootstrap writes secre
   expect(functionsWith(get, 'access-key')).toEqual(['bootstrap'])
   const cluster = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/p-a/one-AbCdEf'
   expect(functionsWith(get, cluster)).toEqual([
-    'accesskeyrevocations/create',
     'boundsecrets',
     'oauth2/token',
     'virtualclusterinstances/kubeconfig/create',

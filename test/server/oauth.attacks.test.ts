@@ -398,7 +398,7 @@ test('the audit records have only members and reasons that docs/audit.md explain
   const times = ['expired', 'not_yet_valid', 'too_long', 'too_old', 'before_restore']
   const ofTargets = ['target', 'target_required', 'ended', 'too_many_signatures']
   const mixed = ['username', 'scope', 'too_many_keys', ...ofTargets, 'key_unknown', 'cluster', 'storage']
-  const elsewhere = ['accepted', 'algorithm', ...times, ...mixed]
+  const elsewhere = ['accepted', 'foreign_token', 'algorithm', ...times, ...mixed]
   expect(namesIn(reasonsOfPage).filter((reason) => !reasons.has(reason))).toEqual(elsewhere)
 })
 

@@ -3,14 +3,14 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-JLIUCLP5.js";
+} from "./shared-JZ2OYEAK.js";
 import {
   Failure,
   messageOf,
   printable,
   readSession,
   warningOnce
-} from "./shared-CXEJSPCK.js";
+} from "./shared-NYPZYMO3.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

@@ -10,7 +10,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-JLIUCLP5.js";
+} from "./shared-JZ2OYEAK.js";
 import {
   Failure,
   describe,
@@ -29,7 +29,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-CXEJSPCK.js";
+} from "./shared-NYPZYMO3.js";
 
 // src/step.ts
 import { dirname, join, resolve } from "node:path";

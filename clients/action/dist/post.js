@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-CXEJSPCK.js";
+} from "./shared-NYPZYMO3.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {
@@ -37,11 +37,13 @@ function readGranted(folder, log) {
     return { credentials: [] };
   }
 }
+var unconfirmedText = (clusters) => `The credential of this job is revoked, but not every cluster has confirmed it (${clusters.join(", ")}): it may work there until it expires.`;
 async function tryToRevoke(api, credential, log) {
   if (!api) return;
   try {
-    await withAttempts(() => revoke(api, credential), log.info);
-    log.info("The credential of this job is revoked.");
+    const { isRevoked, unconfirmed } = await withAttempts(() => revoke(api, credential), log.info);
+    if (unconfirmed.length > 0) log.warning(unconfirmedText(unconfirmed));
+    else log.info(isRevoked ? "The credential of this job is revoked." : "The credential of this job had ended before.");
   } catch (error) {
     log.warning(`The credential of this job is not revoked, and ends by itself: ${messageOf(error)}`);
   }

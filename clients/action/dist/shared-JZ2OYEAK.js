@@ -18,7 +18,7 @@ import {
   warningsIn,
   withAttempts,
   writeHeld
-} from "./shared-CXEJSPCK.js";
+} from "./shared-NYPZYMO3.js";
 
 // ../core/src/projects.ts
 var prefixOf = ({ projectNamespacePrefix = "p-" }) => projectNamespacePrefix;

@@ -432,6 +432,9 @@ function showWarnings({ headers }, log) {
 async function revoke(api, credential) {
   const answer = await sendForm(api, "revoke", new URLSearchParams({ token: credential }).toString());
   if (answer.code !== 200) throw refused("the revocation of the credential", answer);
+  const { revoked, unconfirmed } = objectOf(answer) ?? {};
+  const clusters = Array.isArray(unconfirmed) ? unconfirmed.filter((one) => typeof one === "string") : [];
+  return { isRevoked: revoked === true, unconfirmed: clusters };
 }
 function refused(what, answer) {
   const isElsewhere = !mayPass(answer.code) && isStatus(objectOf(answer));
