@@ -174,6 +174,25 @@ test('a token is accepted without any configuration, limited by RBAC, and refuse
   ])
 })
 
+test('a token that is presented at oauth2/revoke is refused within 15 seconds, and those of other clusters work', async () => {
+  const key = await makeKey(server, { user: 'alice' })
+  const [one, two] = clusters as [Cluster, Cluster, Cluster]
+  const [token, other] = [await tokenFor(key, one), await tokenFor(key, two)]
+  expect((await one.call(token, list)).status).toBe(200)
+  const revoked = Date.now()
+  const body = new URLSearchParams({ token }).toString()
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const answer = await server.call('/oauth2/revoke', { method: 'POST', token: '', body, headers })
+  expect([answer.status, answer.json]).toEqual([200, { revoked: true }])
+  await vi.waitFor(async () => expect((await one.call(token, list)).status).toBe(401), {
+    timeout: 60_000,
+    interval: 250,
+  })
+  process.stdout.write(`refused after ${(Date.now() - revoked) / 1000} s\n`)
+  expect((await two.call(other, list)).status).toBe(200)
+  expect((await one.call(await tokenFor(key, one), list)).status).toBe(200)
+})
+
 test('the account of keyplane can read no Secret, and issue no token of itself', async () => {
   const [one] = clusters
   const call = async (path: string, body?: object) => (await one?.call(one.own, path, body))?.status
