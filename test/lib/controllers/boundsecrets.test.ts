@@ -13,6 +13,7 @@ import {
 import { type BoundSecrets, CLOCK_SECONDS, endSecrets } from '../../../lib/controllers/boundsecrets.ts'
 import { getCompanion } from '../../../lib/storage/readcompanions.ts'
 import { endless } from '../../support/deadlines.ts'
+import { played, soak } from '../../support/effort.ts'
 import { newWorld } from './world.ts'
 
 const start = Date.parse('2096-11-21T00:00:00Z') / 1000
@@ -170,6 +171,44 @@ describe('a cluster that is away', () => {
     clock.at += 60
     expect(await endSecrets(work)).toMatchObject({ removed: 1, unconfirmed: 0 })
   })
+})
+
+test('the end of a key costs the same however many records there are, and however many wait for a cluster that is away', async () => {
+  const { storage, clock, secrets, ended, dead, work, make } = await begin()
+  const each = Math.ceil((soak ? played(100_000) : 600) / 3)
+  const more = { until: start + 10 * 86_400 }
+  const away = 'clusters/away/u3'
+  for (let count = 0; count < each; count++) {
+    await make(`t${count}`, TEST, more)
+    await make(`p${count}`, PROD, more)
+    await make(`a${count}`, away, { ...more, ended: start })
+  }
+  dead.add(away)
+  // Those that live were judged lately.
+  const later = async (place: string, letter: string) => {
+    for (let count = 0; count < each; count++) {
+      const item = await getCompanion(storage, boundKey(`${letter}${count}`, place, '1'))
+      if (item) await storage.writeCompanion(boundItem(item, readBound(item), start + 86_400), { deadline: endless })
+    }
+  }
+  await later(TEST, 't')
+  await later(PROD, 'p')
+  clock.at += 61
+  ended.add('p7')
+  const item = await getCompanion(storage, boundKey('p7', PROD, '1'))
+  if (!item) throw new Error('no item')
+  const over = boundItem(item, { ...readBound(item), ended: clock.at }, clock.at)
+  await storage.writeCompanion(over, { deadline: endless })
+  let calls = 0
+  const counted = new Proxy(storage, {
+    get(target, name) {
+      calls++
+      return Reflect.get(target, name)
+    },
+  })
+  expect(await endSecrets({ ...work, storage: counted })).toMatchObject({ pending: 1, places: [away] })
+  expect(secrets.has(`${PROD} keyplane-p7`)).toBe(false)
+  expect(calls).toBeLessThan(60)
 })
 
 describe('a run', () => {
