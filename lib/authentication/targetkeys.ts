@@ -5,6 +5,7 @@
  *
  *     pk=credential#target#HASH sk=#            the credential, as of every key
  *     pk=ended#TOKEN sk=TRUSTUID#PLACE expires=…   written by what ends the key before its time
+ *     pk=ended#TOKEN sk=TRUSTUID expires=…         written with it: no access key is given either, which could get to the place
  */
 import { createHash } from 'node:crypto'
 import type { Companion } from '../storage/interface.ts'
@@ -27,8 +28,16 @@ export const endedTarget = (trust: string, { token, place }: Pick<TargetOfKey, '
   sk: `${trust}#${place}`,
 })
 
-/** Returns the write with which the end of a key is recorded. Other keys need none. */
+/** Returns the key of the item that says that keys of this ID token and trust were ended, for whatever target. */
+export const endedTargets = (trust: string, token: string): ItemKey => ({ pk: `ended#${token}`, sk: trust })
+
+/** Returns the writes with which the end of a key is recorded. Other keys need none. */
 export function recordEnd({ target, federation }: Pick<KeyInternal, 'target' | 'federation'>): Companion[] {
   if (target === undefined || federation === undefined) return []
-  return [{ op: 'put', ...endedTarget(federation.trust.uid, target), attributes: { expires: target.until } }]
+  const { trust } = federation
+  return [endedTarget(trust.uid, target), endedTargets(trust.uid, target.token)].map((item) => ({
+    op: 'put',
+    ...item,
+    attributes: { expires: target.until },
+  }))
 }

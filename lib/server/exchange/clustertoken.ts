@@ -30,7 +30,7 @@ import { HOUR_SECONDS } from '../../meta/value/durations.ts'
 import { objectKey } from '../../registry/store.ts'
 import type { Stored } from '../../storage/interface.ts'
 import type { OAuthCall } from '../oauth/endpoint.ts'
-import { OAuthError, unavailable } from '../oauth/oautherror.ts'
+import { endedBefore, OAuthError, unavailable } from '../oauth/oautherror.ts'
 import type { Server } from '../server.ts'
 import { nameOf, type Target } from './target.ts'
 
@@ -59,6 +59,9 @@ export interface OpenTarget {
 }
 
 type TargetCall = Pick<OAuthCall, 'now' | 'deadline' | 'note'>
+
+/** Seconds until a client may ask a cluster again that has not removed earlier Secrets. */
+const RETRY_AFTER = 60
 
 const refused = (why: string): OAuthError => new OAuthError('invalid_target', 'target', why)
 
@@ -116,6 +119,9 @@ async function explained<T>(act: () => T | Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {
+    if (error instanceof StatusError && error.status.code === 401) throw endedBefore()
+    if (error instanceof StatusError && error.status.code === 429)
+      throw unavailable('cluster', String(error.status.message), { retryAfter: RETRY_AFTER, cause: error })
     if (error instanceof StatusError && error.status.code < 500) throw refused(String(error.status.message))
     if (error instanceof ClusterError) throw unavailable('cluster', String(error.status.message), { cause: error })
     throw error

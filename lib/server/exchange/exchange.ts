@@ -22,7 +22,7 @@ import type { Server } from '../server.ts'
 import { type Exchanged, recordedClaims } from './exchangedkey.ts'
 import type { ExchangeServer } from './exchangeserver.ts'
 import { grantOf } from './grant.ts'
-import { type Making, makeKey } from './makekey.ts'
+import { checkNotEnded, type Making, makeKey } from './makekey.ts'
 import { mapUser } from './mappeduser.ts'
 import { ACCESS_TOKEN_TYPE, type ExchangeParameters, JWT_TYPE, readParameters } from './parameters.ts'
 import { checkUnused } from './replay.ts'
@@ -106,7 +106,10 @@ async function forKey(
   exchanged: Exchanged,
   making: Pick<Making, 'use' | 'isDryRun' | 'announce'>,
 ): Promise<Answered> {
-  if (making.use === 'Once' && making.isDryRun) await checkUnused(server.storage, exchanged.token)
+  if (making.isDryRun) {
+    if (making.use === 'Once') await checkUnused(server.storage, exchanged.token)
+    else await checkNotEnded(server.storage, exchanged)
+  }
   const { key: text = '', expires } = await makeKey(server, call, exchanged, making)
   call.note({ credential: 'access key' })
   return { type: ACCESS_TOKEN_TYPE, text, expires, warnings: [] }

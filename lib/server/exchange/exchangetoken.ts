@@ -14,9 +14,9 @@ import {
   credentialUser,
   readCredential,
 } from '../../authentication/credential.ts'
-import { findClosedGate, gateKeys } from '../../authentication/gates.ts'
+import { findClosedGate, gateKeys, requireOpenGates } from '../../authentication/gates.ts'
 import { decodeKeyInternal, type TargetOfKey } from '../../authentication/keyinternal.ts'
-import { expiryOf, keyStatus } from '../../authentication/keystatus.ts'
+import { expiryOf, keyStatus, lifeOfStored } from '../../authentication/keystatus.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
 import { endedTarget, targetCredential } from '../../authentication/targetkeys.ts'
 import { formatPlace } from '../../authorization/scopes/place.ts'
@@ -24,12 +24,14 @@ import type { UserInfo } from '../../authorization/users/user.ts'
 import { replayId } from '../../federation/idtoken.ts'
 import type { TokenUse } from '../../federation/issuers.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
+import { keyChanged, StatusError } from '../../meta/errors/status.ts'
 import { HOUR_SECONDS } from '../../meta/value/durations.ts'
 import { deleteObject } from '../../registry/delete.ts'
 import type { Draft } from '../../registry/kind.ts'
 import { StorageError } from '../../storage/errors.ts'
+import type { Companion, Stored } from '../../storage/interface.ts'
 import { type OAuthCall, writeContext } from '../oauth/endpoint.ts'
-import { notAccepted, OAuthError } from '../oauth/oautherror.ts'
+import { endedBefore, notAccepted, OAuthError } from '../oauth/oautherror.ts'
 import { describeError } from '../process/logger.ts'
 import type { IssuedToken, OpenTarget } from './clustertoken.ts'
 import type { Exchanged } from './exchangedkey.ts'
@@ -160,13 +162,6 @@ const userOf = (credential: Credential, expires: number, { version, hash }: KeyH
   credential: { version, hash, created: credential.created },
 })
 
-const endedBefore = (): OAuthError =>
-  new OAuthError(
-    'invalid_request',
-    'ended',
-    'the access of the subject token to this target was ended: get a new one from the issuer',
-  )
-
 /** Signs a token for a key that exists. */
 async function signFor(
   server: ExchangeServer,
@@ -182,19 +177,36 @@ async function signFor(
   return { name, uid, expires, issued: await sign() }
 }
 
-/** Removes a key without a token, and gives its ID token back. A failure leaves both: nobody has the key. */
+/** Reports whether an exchange gave nothing because of the cluster: it failed, or lacks the account of the user. */
+const isOfCluster = (error: unknown): boolean =>
+  error instanceof OAuthError && ['cluster', 'target'].includes(error.reason)
+
+/**
+ * Removes a key without a token, and gives its ID token back, unless something has ended the key meanwhile: its key, its trust, its
+ * provider or the exchange for this target. A failure leaves both: nobody has the key.
+ */
 async function takeBack(
   server: ExchangeServer,
   call: OAuthCall,
-  { token, trust }: Exchanged,
-  { name, uid }: { name: string; uid: string },
+  exchanged: Exchanged,
+  { name, uid, target }: { name: string; uid: string; target: OpenTarget },
 ): Promise<void> {
-  const plan: KeyPlan = { isExpired: true, removal: () => [giveBack(token, trust, name)] }
-  const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, plan }
+  const { token, trust, provider } = exchanged
   try {
+    const returned = await giveBack(server.storage, token, trust, name)
+    const nothingEnded: Companion[] = [
+      { op: 'absent', ...endedTarget(trust.uid, targetOf(exchanged, target)) },
+      ...requireOpenGates({ trust, provider, run: '' }),
+    ]
+    const plan: KeyPlan = { isExpired: true, removal: () => (returned ? [returned, ...nothingEnded] : []) }
+    const check = (live: Stored) => {
+      if (keyStatus(lifeOfStored(live), unixSeconds(call.now), server.limits).state !== 'Active') throw keyChanged()
+    }
+    const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, plan, check }
     await deleteObject(server.storeOf(OwnedAccessKey), { namespace: '', name }, options, writeContext(call))
   } catch (error) {
-    server.log('error', 'key without a token not removed', { name, uid, error: describeError(error) })
+    const isEnded = error instanceof StatusError && error.status.code < 500
+    if (!isEnded) server.log('error', 'key without a token not removed', { name, uid, error: describeError(error) })
   }
 }
 
@@ -224,7 +236,7 @@ async function makeToken(
   const { name, uid } = await makeKey(server, call, exchanged, { use, isDryRun, announce, target: forTarget })
   if (target.isLate && !isDryRun)
     issued = await act?.().catch(async (error) => {
-      if (use === 'Once') await takeBack(server, call, exchanged, { name, uid })
+      if (use === 'Once' && isOfCluster(error)) await takeBack(server, call, exchanged, { name, uid, target })
       throw error
     })
   // As a request for the token with an access key would be recorded: the scope needs the entry that allows it.

@@ -5,9 +5,10 @@ import type { ExchangedKey } from '../../apis/management/v1/ownedaccesskey.value
 import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import { decodeKeyInternal, type TargetOfKey } from '../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
-import { endedTarget } from '../../authentication/targetkeys.ts'
+import { endedTarget, endedTargets } from '../../authentication/targetkeys.ts'
 import { hasReviews } from '../../authorization/scopes/roles.ts'
 import { rulesOf } from '../../federation/catalogue.ts'
+import { replayId } from '../../federation/idtoken.ts'
 import type { TokenUse } from '../../federation/issuers.ts'
 import { runOf } from '../../federation/run.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
@@ -16,8 +17,11 @@ import { createObject } from '../../registry/create.ts'
 import type { Draft } from '../../registry/kind.ts'
 import type { Outcome } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
-import type { Companion } from '../../storage/interface.ts'
+import type { Companion, Storage } from '../../storage/interface.ts'
+import type { ItemKey } from '../../storage/keys.ts'
+import { getCompanion } from '../../storage/readcompanions.ts'
 import { type OAuthCall, writeContext } from '../oauth/endpoint.ts'
+import { endedBefore } from '../oauth/oautherror.ts'
 import type { Server } from '../server.ts'
 import { type Exchanged, exchangedKeyName, exchangedKeyObject, labelsOf } from './exchangedkey.ts'
 import { checkUnused, partitionOf, recordAgain, replayed, replayRecord } from './replay.ts'
@@ -76,6 +80,7 @@ export async function makeKey(
         if (exchanged.trust.spec.maxKeys === undefined) throw replayed()
         await checkUnused(server.storage, exchanged.token)
       }
+      if (isRecorded && making.use === 'Lifetime' && !making.target) await checkNotEnded(server.storage, exchanged)
       const isTaken = error instanceof StatusError && error.status.reason === 'AlreadyExists'
       // An equal exchange may have made the key of the target.
       const isOver = isRecorded && making.use === 'Lifetime' && making.target !== undefined
@@ -84,6 +89,15 @@ export async function makeKey(
     }
   }
 }
+
+/** Throws invalid_request if a key of this ID token and trust was ended. The write of the key checks it too; this serves dry runs. */
+export async function checkNotEnded(storage: Pick<Storage, 'getCompanions'>, exchanged: Exchanged): Promise<void> {
+  if (await getCompanion(storage, endOf(exchanged, undefined))) throw endedBefore()
+}
+
+/** Returns the item that is there if a key of this ID token and trust was ended that could get to the target, or to any without one. */
+const endOf = ({ trust, token }: Exchanged, target: KeyOfTarget | undefined): ItemKey =>
+  target ? endedTarget(trust.uid, target.record) : endedTargets(trust.uid, replayId(token))
 
 async function attempt(
   server: Pick<Server, 'storeOf' | 'storage'>,
@@ -108,7 +122,7 @@ async function attempt(
     // A token that is exchanged once gives no other key, whatever becomes of this one.
     if (use === 'Once' && target) return [await recordAgain(server.storage, token, trust, name), ...taken]
     if (use === 'Once') return [replayRecord(token, trust, name), ...taken]
-    return target ? [...taken, { op: 'absent', ...endedTarget(trust.uid, target.record) }] : taken
+    return [...taken, { op: 'absent', ...endOf(exchanged, target) }]
   }
   const expires = at + grant.ttl
   const plan: ExchangedKey = {

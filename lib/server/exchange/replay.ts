@@ -2,7 +2,7 @@
  * Records which ID tokens were exchanged, in the transaction of the key. Functions that write keys can put these items,
  * but not delete them. `slots.ts` has the records of tokens that are exchanged during their lifetime.
  *
- *     pk=exchange#HASH sk=# trust=UID key=NAME returned=true expires=…
+ *     pk=exchange#HASH sk=# trust=UID key=NAME returned=true returns=1 expires=…
  */
 
 import { type IdToken, LEEWAY, replayId } from '../../federation/idtoken.ts'
@@ -28,6 +28,9 @@ export function replayRecord(token: IdToken, trust: Trust, key: string): Extract
   return { op: 'put', pk: partitionOf(token), sk: SORT_KEY, attributes, ifAbsent: true }
 }
 
+/** So often an ID token is given back. A cluster that fails more often is not what fails. */
+const MOST_RETURNS = 3
+
 /**
  * Returns the record of a token that may have been given back: its earlier exchange gave nothing, because the cluster failed. Throws for one
  * that was exchanged.
@@ -42,14 +45,25 @@ export async function recordAgain(
   const before = await getCompanion(storage, record)
   if (before === undefined) return record
   if (before.attributes.returned !== true) throw replayed()
-  const { ifAbsent: _, ...again } = record
-  return { ...again, when: { attributes: { key: before.attributes.key ?? null, returned: true } } }
+  const { ifAbsent: _, attributes, ...again } = record
+  const { key: earlier = null, returns = 1 } = before.attributes
+  return { ...again, attributes: { ...attributes, returns }, when: { attributes: { key: earlier, returned: true } } }
 }
 
-/** Returns the write that gives the token of this key back, for the transaction that removes the key. */
-export function giveBack(token: IdToken, trust: Trust, key: string): Companion {
+/**
+ * Returns the write that gives the token of this key back, for the transaction that removes the key; undefined if it was given back too
+ * often.
+ */
+export async function giveBack(
+  storage: Pick<Storage, 'getCompanions'>,
+  token: IdToken,
+  trust: Trust,
+  key: string,
+): Promise<Companion | undefined> {
   const { ifAbsent: _, attributes, ...record } = replayRecord(token, trust, key)
-  return { ...record, attributes: { ...attributes, returned: true }, when: { attributes: { key } } }
+  const returns = Number((await getCompanion(storage, record))?.attributes.returns ?? 0) + 1
+  if (returns > MOST_RETURNS) return undefined
+  return { ...record, attributes: { ...attributes, returned: true, returns }, when: { attributes: { key } } }
 }
 
 /** Returns the error for a token that was exchanged before. */

@@ -82,6 +82,10 @@ export const malformed = (description: string): OAuthError =>
 export const notAccepted = (reason: RefusalReason): OAuthError =>
   new OAuthError('invalid_request', reason, 'the subject token is not accepted for this client_id')
 
+/** Returns the error for an exchange whose key somebody has ended. */
+export const endedBefore = (): OAuthError =>
+  new OAuthError('invalid_request', 'ended', 'the access of the subject token was ended: get a new one from the issuer')
+
 /** Returns the error of a request that was not done because of this service or the issuer. */
 export const unavailable = (reason: RefusalReason, description: string, details: Details = {}): OAuthError =>
   new OAuthError('temporarily_unavailable', reason, description, details)

@@ -15,6 +15,7 @@ import { exchangeForToken } from '../../../../lib/server/exchange/exchangetoken.
 import { replayRecord } from '../../../../lib/server/exchange/replay.ts'
 import { createSignatureLimit } from '../../../../lib/server/exchange/signaturelimit.ts'
 import type { OAuthCall } from '../../../../lib/server/oauth/endpoint.ts'
+import { unavailable } from '../../../../lib/server/oauth/oautherror.ts'
 import { StorageError } from '../../../../lib/storage/errors.ts'
 import type { Storage } from '../../../../lib/storage/interface.ts'
 import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
@@ -208,11 +209,65 @@ describe('a key of an ID token that is exchanged during its life', () => {
 
 test('the key of an ID token that is exchanged once goes if its cluster fails, and the ID token is good for another attempt', async () => {
   const late = { use: 'Once', isLate: true } as const
-  await expect(exchange({ ...late, act: () => Promise.reject(new Error('away')) })).rejects.toThrow('away')
+  await expect(exchange({ ...late, act: fails() })).rejects.toThrow('away')
   expect([await countKeys(), await readEnded()]).toEqual([0, undefined])
   await exchange(late)
   expect(await countKeys()).toBe(1)
   await expect(exchange(late)).rejects.toMatchObject({ reason: 'replayed' })
+})
+
+/** Fails as the cluster does, after something else has happened. */
+const fails =
+  (before: () => Promise<unknown> = async () => undefined) =>
+  async (): Promise<never> => {
+    await before()
+    throw unavailable('cluster', 'the cluster is away')
+  }
+
+describe('an ID token is not given back', () => {
+  const late = { use: 'Once', isLate: true } as const
+  const isUsed = () => expect(exchange(late)).rejects.toMatchObject({ reason: 'replayed' })
+  const { trust, provider } = { trust: 'trust', provider: 'provider' } as const
+
+  test('for a failure that is not the cluster’s', async () => {
+    await expect(exchange({ ...late, act: () => Promise.reject(new Error('a bug')) })).rejects.toThrow('a bug')
+    expect(await countKeys()).toBe(1)
+    await isUsed()
+  })
+
+  test.each([trust, provider])('if its %s was closed meanwhile', async (kind) => {
+    const close = () => setGate(world, { ...exchanged, run: 'run' }, kind, { disabled: true })
+    await expect(exchange({ ...late, act: fails(close) })).rejects.toThrow('away')
+    await setGate(world, { ...exchanged, run: 'run' }, kind)
+    await isUsed()
+  })
+
+  test('if its key was disabled meanwhile, although it is enabled again', async () => {
+    const disable = async () => {
+      const [name = ''] = await namesOfKeys()
+      for (const disabled of [true, false])
+        await world.change(name, (object) => ({ ...object, spec: { ...object.spec, disabled } }))
+    }
+    await expect(exchange({ ...late, act: fails(disable) })).rejects.toThrow('away')
+    expect(await readEnded()).toBeDefined()
+    await isUsed()
+  })
+
+  test('if its key is disabled', async () => {
+    const disable = async () => {
+      const [name = ''] = await namesOfKeys()
+      await world.change(name, (object) => ({ ...object, spec: { ...object.spec, disabled: true } }))
+    }
+    await expect(exchange({ ...late, act: fails(disable) })).rejects.toThrow('away')
+    expect([await countKeys(), logged]).toEqual([1, []])
+    await isUsed()
+  })
+
+  test('more than three times', async () => {
+    for (let times = 0; times < 4; times++) await expect(exchange({ ...late, act: fails() })).rejects.toThrow('away')
+    expect(await countKeys()).toBe(0)
+    await isUsed()
+  })
 })
 
 test.each([

@@ -1,10 +1,12 @@
 /** Tests how often an exchange tries to store its key. */
 import { beforeEach, expect, test } from 'vitest'
 import { decodeKeyInternal } from '../../../../lib/authentication/keyinternal.ts'
+import { endedTargets } from '../../../../lib/authentication/targetkeys.ts'
+import { replayId } from '../../../../lib/federation/idtoken.ts'
 import type { TokenUse } from '../../../../lib/federation/issuers.ts'
 import { alreadyExists } from '../../../../lib/meta/errors/status.ts'
 import type { Exchanged } from '../../../../lib/server/exchange/exchangedkey.ts'
-import { makeKey } from '../../../../lib/server/exchange/makekey.ts'
+import { checkNotEnded, makeKey } from '../../../../lib/server/exchange/makekey.ts'
 import { partitionOf } from '../../../../lib/server/exchange/replay.ts'
 import { OAuthError } from '../../../../lib/server/oauth/oautherror.ts'
 import { StorageError } from '../../../../lib/storage/errors.ts'
@@ -81,6 +83,26 @@ test.each([
 test('another error is not answered by another attempt', async () => {
   const { writes, outcome } = await attempts('Lifetime', 1, () => new StorageError('Unavailable', 'away'))
   expect([writes, outcome]).toEqual([1, expect.any(StorageError)])
+})
+
+test('an ID token whose key for a target was ended gives no access key for this trust, also if that happens during the exchange', async () => {
+  const { trust, token } = exchanged
+  const end = () =>
+    world.storage.writeCompanion({ ...endedTargets(trust.uid, replayId(token)), attributes: {} }, { deadline: endless })
+  let ended = false
+  const update: Storage['update'] = async (...write) => {
+    if (!ended) await end()
+    ended = true
+    return world.storage.update(...write)
+  }
+  const server = { storage: { ...world.storage, update }, storeOf: () => world.over({ ...world.storage, update }).keys }
+  const asked = { use: 'Lifetime', isDryRun: false, announce: () => undefined } as const
+  const call = { now: new Date(), deadline: endless }
+  for (let times = 0; times < 2; times++)
+    await expect(makeKey(server as never, call, exchanged, asked)).rejects.toMatchObject({ reason: 'ended' })
+  await expect(checkNotEnded(world.storage, exchanged)).rejects.toMatchObject({ reason: 'ended' })
+  const other = { ...exchanged, trust: { ...trust, uid: 'another' } }
+  await expect(checkNotEnded(world.storage, other)).resolves.toBeUndefined()
 })
 
 /** Returns the keys of what an exchange has recorded beside its key. */
