@@ -74,7 +74,7 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 494],
   [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 508],
   // Strangers start this function, so it must start as quickly as others.
-  [/^oauth2\/token$/, 560],
+  [/^oauth2\/token$/, 566],
   // They judge issuers and the claims of ID tokens.
   [/^(identityproviders|federatedidentitycredentials)\//, 569],
   [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 553],

@@ -181,7 +181,7 @@ test('a token that is presented at oauth2/revoke is refused within 15 seconds, a
   expect((await one.call(token, list)).status).toBe(200)
   const revoked = Date.now()
   const body = new URLSearchParams({ token }).toString()
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
   const answer = await server.call('/oauth2/revoke', { method: 'POST', token: '', body, headers })
   expect([answer.status, answer.json]).toEqual([200, { revoked: true }])
   await vi.waitFor(async () => expect((await one.call(token, list)).status).toBe(401), {

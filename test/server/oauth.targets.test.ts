@@ -626,7 +626,8 @@ describe('a cluster whose service accounts issue the tokens', () => {
     /** Revokes, while the functions run that a deployment has for it. */
     async function revoke(token: string): Promise<Answer> {
       let isAnswered = false
-      const answer = sendForm(server, revokePath, new URLSearchParams({ token }).toString()).finally(() => {
+      const asking = { accept: 'application/json' }
+      const answer = sendForm(server, revokePath, new URLSearchParams({ token }).toString(), asking).finally(() => {
         isAnswered = true
       })
       while (!isAnswered) {

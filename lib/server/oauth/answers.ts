@@ -26,9 +26,8 @@ export const textAnswer = (text: string): ApiResponse => answer(200, 'text/plain
 export const yamlAnswer = (text: string): ApiResponse => answer(200, 'application/yaml', text)
 
 /**
- * Returns the answer to a revocation: `{"revoked":true}` if the token has ended with it, and nothing for one that is unknown or has
- * ended before. `unconfirmed` names the clusters that may accept it until it expires. Clients that know RFC 7009 (section 2.2) only
- * ignore the body.
+ * Returns the answer to a revocation: nothing, as RFC 7009 (section 2.2) has it, or `{"revoked":true}` for a client that asks whether the
+ * token has ended with it. `unconfirmed` names the clusters that may accept it until it expires.
  */
 export const revokedAnswer = (ended?: { unconfirmed: readonly string[] | undefined }): ApiResponse =>
   answer(200, jsonType, ended ? `${stringify({ revoked: true, ...defined(ended) })}\n` : '')

@@ -36,7 +36,9 @@ export async function revoke(call: OAuthCall, server: Server): Promise<{ respons
   if (!ended) return { response: revokedAnswer(), outcome: 'nothing_revoked' }
   const { clusters, ...key } = ended
   call.note({ ...key })
-  return { response: revokedAnswer({ unconfirmed: clusters }), outcome: 'revoked' }
+  // curl prints what it is sent, in the middle of the output of a job.
+  const isAsked = call.headers.accept?.includes('application/json') === true
+  return { response: revokedAnswer(isAsked ? { unconfirmed: clusters } : undefined), outcome: 'revoked' }
 }
 
 interface Ended {
