@@ -3,7 +3,7 @@
  * provider, written in the transaction of its object. An exchanged key is valid only while both gates are open: both
  * exist, both are enabled, and both have the revisions of the exchange.
  *
- *     pk=trust#UID    sk=# revision=3 disabled=false deleted=false
+ *     pk=trust#UID    sk=# revision=3 disabled=false deleted=false ended=1795257600
  *     pk=provider#UID   sk=# revision=1 disabled=false deleted=false
  */
 import type { Federation, PassedGate } from '../authorization/users/user.ts'
@@ -25,6 +25,11 @@ const GATE = {
 /** The state of a trust or a provider. */
 export interface GateState extends RecordOf<typeof GATE> {}
 
+const GATE_OPTIONAL = {
+  /** When it was last closed, or ended keys, in unix seconds. What was issued until then stays dead when it is open again. */
+  ended: isCount,
+}
+
 const gateKey = (kind: GateKind, uid: string): ItemKey => ({ pk: `${kind}#${uid}`, sk: '#' })
 
 /** Returns the item keys of both gates, that of the trust first. */
@@ -33,11 +38,16 @@ export const gateKeys = ({ trust, provider }: Pick<Federation, 'trust' | 'provid
   gateKey('provider', provider.uid),
 ]
 
-/** Returns the write of a gate, for the transaction that creates or changes its object. */
-export const writeGate = (kind: GateKind, uid: string, { revision, disabled, deleted }: GateState): Companion => ({
+/** Returns the write of a gate, for the transaction that creates or changes its object. Without `ended`, the earlier one stays. */
+export const writeGate = (
+  kind: GateKind,
+  uid: string,
+  { revision, disabled, deleted }: GateState,
+  ended?: number,
+): Companion => ({
   op: 'set',
   ...gateKey(kind, uid),
-  attributes: { revision, disabled, deleted },
+  attributes: { revision, disabled, deleted, ...(ended !== undefined && { ended }) },
 })
 
 /** Returns the write that removes a gate, for the transaction that removes its object. */
@@ -56,6 +66,14 @@ export async function findClosedGate(
   if (trustProblem !== undefined) return `the federated identity credential of the access key ${trustProblem}`
   const providerProblem = problemOf(federation.provider, provider)
   return providerProblem && `the identity provider of the access key ${providerProblem}`
+}
+
+/** Returns when one of these gates was last closed, in unix seconds. */
+export const endOfGates = (gates: readonly ({ attributes: JsonObject } | undefined)[]): number | undefined => {
+  const ends = gates.flatMap((gate) =>
+    gate ? (strictRecord('a gate', gate.attributes, GATE, GATE_OPTIONAL).ended ?? []) : [],
+  )
+  return ends.length === 0 ? undefined : Math.max(...ends)
 }
 
 /** Requires that both gates are still open. Storage rejects the write (CompanionChanged) when one is not. */

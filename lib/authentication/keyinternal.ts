@@ -152,6 +152,11 @@ const OPTIONAL = {
   signedIn: isCount,
   /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */
   tokensNotBefore: isCount,
+  /**
+   * When the key was last disabled or given to another user, in unix seconds. Tokens that were issued until then stay dead when it gives
+   * access again.
+   */
+  tokensEnded: isCount,
   /** The last expiry that a write of the row has announced to watches, in unix seconds. */
   touchedExpiry: isCount,
 }

@@ -57,8 +57,8 @@ async function lifeOfSecret(bound: Bound, target: AccountTarget | undefined, ser
   const isSame = target?.namespace === bound.namespace && target.secretRef === bound.secretRef
   const stored = isSame ? await server.livingKey(bound) : undefined
   if (!target || !stored) return 0
-  const { tokensNotBefore = 0 } = decodeKeyInternal(stored.internal)
-  if (tokensNotBefore > bound.since) return 0
+  const { tokensNotBefore = 0, tokensEnded = -1 } = decodeKeyInternal(stored.internal)
+  if (Math.max(tokensNotBefore, tokensEnded + 1) > bound.since) return 0
   if (accountName(keyIdentity(toKey(stored))) !== bound.account) return 0
   if (restrictsInside(scopesOf(stored), target.place, server.scopes)) return 0
   const { expires } = keyStatus(lifeOfStored(stored), unixSeconds(server.now()), server.limits)

@@ -13,7 +13,7 @@ import type { AccessReviewServices, Services } from '../apis/management/v1/servi
 import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
 import { type Credential, credentialItemKey } from '../authentication/credential.ts'
-import { findClosedGate } from '../authentication/gates.ts'
+import { endOfGates, findClosedGate, gateKeys } from '../authentication/gates.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
 import { authenticate } from '../authentication/requests/authenticate.ts'
@@ -157,13 +157,16 @@ export function createServer(environment: Environment): Server {
     context.note('denied', reason)
     throw error
   }
-  const livingKey: Server['livingKey'] = async ({ name, uid }) => {
+  const livingKey: Server['livingKey'] = async (key) => (await livingKeyAndGates(key))?.stored
+  /** Returns the key as `livingKey`, and the gates of a key of an exchange. */
+  async function livingKeyAndGates({ name, uid }: { name: string; uid: string }) {
     const stored = await base.storage.get(OwnedAccessKey.table, name)
     if (!stored || stored.object.metadata.uid !== uid) return undefined
     if (lifeAt(server.keys, stored, now()).state !== 'Active') return undefined
     const { federation } = decodeKeyInternal(stored.internal)
-    const closed = federation && (await findClosedGate(federation, (keys) => base.storage.getCompanions(keys)))
-    return closed === undefined ? stored : undefined
+    const gates = federation ? await base.storage.getCompanions(gateKeys(federation)) : []
+    const closed = federation && (await findClosedGate(federation, async () => gates))
+    return closed === undefined ? { stored, gates } : undefined
   }
   async function judgeValue(hash: KeyHash): Promise<Judgement> {
     const deps = judgeDeps({ storage: base.storage, limits: base.limits })
@@ -207,11 +210,14 @@ export function createServer(environment: Environment): Server {
       return uid === key.uid ? generation : undefined
     },
     async reviewedKey(key) {
-      const stored = await livingKey(key)
-      if (stored === undefined) return undefined
-      const { tokensNotBefore } = decodeKeyInternal(stored.internal)
+      const found = await livingKeyAndGates(key)
+      if (found === undefined) return undefined
+      const { stored, gates } = found
+      const { tokensNotBefore = 0, tokensEnded = -1 } = decodeKeyInternal(stored.internal)
       const { generation } = stored.object.metadata
-      return { chain: scopesOf(stored), ...defined({ generation, tokensNotBefore }) }
+      // Tokens of the second in which they ended are refused as well: they may be from before.
+      const first = Math.max(tokensNotBefore, tokensEnded + 1, (endOfGates(gates) ?? -1) + 1)
+      return { chain: scopesOf(stored), tokensNotBefore: first, ...defined({ generation }) }
     },
     livingKey,
     judgeValue,

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { NO_RIGHT } from '../../lib/authorization/review.ts'
 import { endless } from '../support/deadlines.ts'
+import { createExchangedKey, newFederation, openGates, setGate } from '../support/exchangedkeys.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { messageOf } from '../support/refusals.ts'
 import type { Answer } from '../support/request.ts'
@@ -339,7 +340,8 @@ describe('SubjectAccessReview', () => {
     const noOpinion = { allowed: false }
     for (const issued of [[], ['1795257599'], ['1795257600']]) expect(await judged(...issued)).toEqual(noOpinion)
     await endTokens(who, 1_795_257_600)
-    const reason = 'the access key was reported as leaked after the token was issued: get a new token'
+    const reason =
+      'the access of the token was ended after it was issued: its access key was disabled, changed or reported as leaked. Get a new token'
     const denied = { allowed: false, denied: true, reason }
     expect(await judged('1795257599')).toEqual(denied)
     expect(await judged()).toEqual(denied)
@@ -348,6 +350,45 @@ describe('SubjectAccessReview', () => {
       expect(await judged(...issued)).toMatchObject({ denied: true })
     expect((await patch(who.name, { displayName: 'renamed' })).status).toBe(200)
     expect(await judged('1795257599')).toEqual(denied)
+  })
+
+  describe('denies tokens from before an end that was undone:', () => {
+    /** Reports whether tokens of the key are denied that were issued so many seconds ago, and later. */
+    async function areDenied(who: Pick<MadeKey, 'name' | 'uid'>): Promise<[before: boolean, later: boolean]> {
+      const extra = extraOf(who as MadeKey, [at('eu')], 'clusters/eu')
+      const denied = async (seconds: number) => {
+        const issued = { 'management.platform/issued-at': [String(Math.floor(Date.now() / 1000) + seconds)] }
+        const spec = { user: 'alice', extra: { ...extra, ...issued }, ...resource({}) }
+        return (await ask(eu.token, spec)).json.status.denied === true
+      }
+      return [await denied(-60), await denied(60)]
+    }
+
+    test.each([
+      ['disabled', { disabled: true }, { disabled: false }, true],
+      ['given to another user', { user: 'carol' }, { user: 'alice' }, true],
+      ['renamed', { displayName: 'renamed' }, { displayName: null }, false],
+    ])('a key that was %s', async (_, spec, back, isEnd) => {
+      const who = await key({ user: 'alice', scope: at('eu') })
+      expect(await areDenied(who)).toEqual([false, false])
+      for (const one of [spec, back]) expect((await patch(who.name, one)).status).toBe(200)
+      expect(await areDenied(who)).toEqual([isEnd, false])
+      expect((await server.post(`${management}/selves`, {}, who.token)).status).toBe(201)
+    })
+
+    test.each(['trust', 'provider'] as const)('a %s that was closed', async (kind) => {
+      const federation = newFederation()
+      await openGates(server.parts, federation)
+      const { name, token } = await createExchangedKey(server.parts, federation, { spec: { scope: at('eu') } })
+      const { uid } = (await server.call(`${keys}/${name}`)).json.metadata
+      expect(await areDenied({ name, uid })).toEqual([false, false])
+      const ended = Math.floor(Date.now() / 1000)
+      await setGate(server.parts, federation, kind, { disabled: true, ended } as object)
+      expect(await areDenied({ name, uid })).toEqual([true, true])
+      await setGate(server.parts, federation, kind, { ended } as object)
+      expect(await areDenied({ name, uid })).toEqual([true, false])
+      expect((await server.post(`${management}/selves`, {}, token)).status).toBe(201)
+    })
   })
 
   test('denies everything to a deleted key, even when another key has its name', async () => {

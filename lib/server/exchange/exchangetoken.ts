@@ -14,7 +14,7 @@ import {
   credentialUser,
   readCredential,
 } from '../../authentication/credential.ts'
-import { findClosedGate, gateKeys, requireOpenGates } from '../../authentication/gates.ts'
+import { endOfGates, findClosedGate, gateKeys, requireOpenGates } from '../../authentication/gates.ts'
 import { decodeKeyInternal, type TargetOfKey } from '../../authentication/keyinternal.ts'
 import { expiryOf, keyStatus, lifeOfStored } from '../../authentication/keystatus.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
@@ -148,7 +148,7 @@ async function findKey(
     const credential = readCredential(item.attributes)
     const { state, expires = 0 } = keyStatus(credential, seconds, server.limits)
     if (seconds - credential.created > serving) continue
-    if (state !== 'Active') throw endedBefore()
+    if (state !== 'Active' || (endOfGates(gates) ?? 0) >= credential.created) throw endedBefore()
     const closed = credential.federation && (await findClosedGate(credential.federation, async () => gates))
     if (closed !== undefined) throw notAccepted('client_disabled')
     return { user: userOf(credential, expires, hash), expires }

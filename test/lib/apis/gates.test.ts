@@ -23,4 +23,8 @@ test('whatever closes a gate says in the same transaction that keys have ended',
   expect(keysOf(stored(1, false), open)).toEqual([])
   const [, ending] = companionsOf(stored(1, true), open)
   expect(ending).toMatchObject({ attributes: { what: 'trust#u', name: 'ci', at: now.getTime() / 1000 } })
+  // What was issued until then stays dead, also after the gate was opened again.
+  for (const [after, before] of [[stored(1, true), open] as const, [open, stored(1, true)] as const])
+    expect(companionsOf(after, before)[0]).toMatchObject({ attributes: { ended: now.getTime() / 1000 } })
+  expect(companionsOf(open, undefined)[0]).not.toHaveProperty('attributes.ended')
 })

@@ -74,14 +74,15 @@ function validate(spec: ReviewSpec): FieldError[] {
 /** Denies the request finally: the cluster asks no further authorizer. */
 const denied = (reason: string): JsonObject => ({ allowed: false, denied: true, reason })
 
-const LEAKED = 'the access key was reported as leaked after the token was issued: get a new token'
+const ENDED =
+  'the access of the token was ended after it was issued: its access key was disabled, changed or reported as leaked. Get a new token'
 
 /** No opinion: the answer does not allow or deny. It has no reason, because a cluster would repeat the reason in its own refusals. */
 const noOpinion: JsonObject = { allowed: false }
 
 /**
  * Denies a request that the scope chain does not allow, or that the key's current scopes do not allow since they were
- * narrowed. Denies every request of an invalid key, and of tokens from before a leak of the key. The cluster decides all
+ * narrowed. Denies every request of an invalid key, and of tokens from before its access was ended. The cluster decides all
  * other requests. What the key did there, and what its scopes refused, is recorded only if the caller is the cluster.
  */
 async function judge(
@@ -108,7 +109,7 @@ async function judge(
   const today = await lookUp()
   if (today === undefined) return denied('the access key no longer gives access')
   // A cluster that does not send the time of issue cannot distinguish these tokens, so all of them are invalid.
-  if (issuedAt < (today.tokensNotBefore ?? 0)) return denied(LEAKED)
+  if (issuedAt < (today.tokensNotBefore ?? 0)) return denied(ENDED)
   const narrowed = decide(today.chain)
   if (!narrowed.allowed) {
     if (isRecorded) await usage.refused(key, today.chain, attributes, place)

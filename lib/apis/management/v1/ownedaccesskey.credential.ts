@@ -13,7 +13,7 @@ import { type RotationFacts, settle } from '../../../authentication/values/settl
 import { isTombstone } from '../../../authentication/values/tombstone.ts'
 import { createCredential, deleteCredentials, updateCredentials } from '../../../authentication/values/writes.ts'
 import { isSameScope } from '../../../authorization/scopes/chain.ts'
-import { identityOf } from '../../../authorization/users/identity.ts'
+import { identityOf, type KeySpec } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
 import { rightOf } from '../../../authorization/users/reviewright.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
@@ -116,6 +116,7 @@ export async function prepareForUpdate(
     ...others,
     ...rightOf(user, next, { ...(reviewScope && { reviewScope }), scope: previous }),
     carried,
+    ...(endsTokens(specOf(old.object), specOf(draft.object)) && { tokensEnded: seconds }),
     ...defined({ born, former: isChanged ? formerAfter(former, { before: previous, next }, now) : former }),
   }
   const change: PlannedChange | undefined = replacing
@@ -132,6 +133,11 @@ export async function prepareForUpdate(
   if (!context.dryRun || isSameScope(previous, next)) return
   draft.plan.refused = await narrowedScopeWarnings(draft, old, user, services)
 }
+
+/** Reports whether a change ends the tokens that were made with the key: it is disabled, or somebody else's from now on. */
+const endsTokens = (old: KeySpec, next: KeySpec): boolean =>
+  (next.disabled === true && old.disabled !== true) ||
+  (['user', 'team', 'subject'] as const).some((member) => old[member] !== next[member])
 
 /**
  * Returns what makes a new value of a key: a value of the key itself, or another key. Of a key that it has made itself, only

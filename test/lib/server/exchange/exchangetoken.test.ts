@@ -224,6 +224,16 @@ const fails =
     throw unavailable('cluster', 'the cluster is away')
   }
 
+test.each(['trust', 'provider'] as const)(
+  'an equal exchange gives nothing after its %s was closed, although it is open again',
+  async (kind) => {
+    await exchange()
+    await setGate(world, { ...exchanged, run: 'run' }, kind, { ended: issued } as object)
+    await expect(exchange()).rejects.toMatchObject({ reason: 'ended' })
+    expect(signed).toBe(1)
+  },
+)
+
 describe('an ID token is not given back', () => {
   const late = { use: 'Once', isLate: true } as const
   const isUsed = () => expect(exchange(late)).rejects.toMatchObject({ reason: 'replayed' })

@@ -1,6 +1,7 @@
 /** Keeps the gate of a trust or an identity provider up to date, and computes what follows from its state. */
 import { announceEnding } from '../../../../authentication/boundsecrets.ts'
 import { deleteGate, type GateKind, type GateState, writeGate } from '../../../../authentication/gates.ts'
+import { unixSeconds } from '../../../../meta/encoding/time.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Companion, Stored } from '../../../../storage/interface.ts'
 
@@ -30,7 +31,11 @@ export const gateCompanions =
     if (!after) return before ? [deleteGate(kind, uid), ending] : []
     const gate = gateOf(read(after))
     const isUnchanged = before !== undefined && deepEqual(gate, gateOf(read(before)))
-    return isUnchanged ? [] : [writeGate(kind, uid, gate), ...(before ? [ending] : [])]
+    return isUnchanged
+      ? []
+      : before
+        ? [writeGate(kind, uid, gate, unixSeconds(now)), ending]
+        : [writeGate(kind, uid, gate)]
   }
 
 /** Returns `status.phase`. */
