@@ -465,7 +465,9 @@ describe('a key that was reported as leaked', () => {
     await changeKey(server, key, { disabled: false, key: value })
     await expect.poll(async () => (await eu.call(maps('space'), { token })).status, forgotten).toBe(403)
     const { json } = await eu.call(maps('space'), { token })
-    expect(json.message).toContain('the access of the token was ended after it was issued: its access key was disabled, changed or reported as leaked. Get a new token')
+    expect(json.message).toContain(
+      'the access of the token was ended after it was issued: its access key was disabled, changed or reported as leaked. Get a new token',
+    )
     await expect.poll(async () => (await eu.call(maps('space'), { token: key.value })).status, forgotten).toBe(401)
     // From half a minute after the report, the new value and its tokens work.
     const status = async (credential: string) => (await eu.call(maps('space'), { token: credential })).status

@@ -441,7 +441,12 @@ describe('an equal exchange during the life of an ID token', () => {
         })
         if (done.status >= 400) throw new Error(done.text)
       }
-      for (const more of [toProd, { ...toProd, scope: 'cluster:prod' }, { resource: `${server.base}/clusters/prod` }, {}]) {
+      for (const more of [
+        toProd,
+        { ...toProd, scope: 'cluster:prod' },
+        { resource: `${server.base}/clusters/prod` },
+        {},
+      ]) {
         const answer = await federation.exchange(lifetime, token, more)
         expect(errorOf(answer)).toEqual([400, 'invalid_request', expect.stringContaining('was ended')])
         expect(server.auditOf(answer).reason).toBe('ended')
