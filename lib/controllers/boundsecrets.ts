@@ -100,6 +100,7 @@ export async function endSecrets(work: BoundSecrets): Promise<EndedSecrets> {
 /** What a run knows of a place. */
 interface PlaceRun {
   place: string
+  seen: number
   failures: number
 }
 
@@ -108,15 +109,14 @@ async function endInPlace(
   { sk: place, attributes }: CompanionItem,
   done: EndedSecrets,
 ): Promise<void> {
-  const run: PlaceRun = { place, failures: 0 }
-  const before = done.seen
+  const run: PlaceRun = { place, seen: 0, failures: 0 }
   try {
     for await (const entries of duePages(work, livingIn(place))) {
       await endDue(work, run, done)
       await lookAt(work, run, entries, done)
     }
     const at = unixSeconds(work.now())
-    if (done.seen > before && isPlaceDue(Number(attributes.expiry), at))
+    if (run.seen > 0 && isPlaceDue(Number(attributes.expiry), at))
       await work.storage.writeCompanion(placeItem(place, at), work)
   } catch (error) {
     note(error, done)
@@ -160,14 +160,12 @@ async function lookAt(
     const item = await getCompanion(work.storage, entry)
     const bound = item && readBound(item)
     if (!item || !bound || bound.gone || (bound.expiry ?? 0) > unixSeconds(work.now())) return
+    run.seen++
     done.seen++
     const outcome = await endOne(work, run, item, bound)
     if (outcome === 'unconfirmed') run.failures++
     if (outcome !== undefined) done[outcome]++
-  }).catch((error: unknown) => {
-    note(error, done)
-    if (error instanceof OutOfTime) throw error
-  })
+  }).catch((error: unknown) => note(error, done))
 }
 
 type Outcome = 'kept' | 'removed' | 'pending' | 'unconfirmed'

@@ -14,7 +14,7 @@ import { keyChanged, tooManyRequests } from '../meta/errors/status.ts'
 import { defined } from '../meta/value/defined.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../meta/value/durations.ts'
 import type { Credentials } from './cluster/credentials.ts'
-import { clusterError, isFailure } from './cluster/failure.ts'
+import { clusterError, isFailure, isMissing } from './cluster/failure.ts'
 import { type SecretServices, type StoredCredentials, storedCredentials } from './clustersecret.ts'
 import type { Eks } from './eks/ekscredentials.ts'
 import { parseEksReference } from './eks/reference.ts'
@@ -251,7 +251,7 @@ async function reuse(work: Work, recorded: Recorded): Promise<AccountToken | { m
   try {
     return await withCredentials(work, async (asking) => {
       const token = await tokenFor(work, recorded, asking).catch(async (error) => {
-        if (!isFailure(error, 'not-found') || error.missing !== 'secrets') throw error
+        if (!isMissing(error, 'secrets')) throw error
         // Somebody has removed the Secret, or it is not made yet.
         await createSecret(bound, describe(work), asking)
         return tokenFor(work, recorded, asking)
@@ -307,7 +307,7 @@ async function withCredentials<T>(work: Work, act: (asking: Asking) => Promise<T
 
 /** Throws the error for the client, unless it says that there is no account. */
 function missingAccount(error: unknown, bound: Bound): { missingAccount: string } {
-  if (isFailure(error, 'not-found') && error.missing === 'serviceaccounts') return { missingAccount: bound.account }
+  if (isMissing(error, 'serviceaccounts')) return { missingAccount: bound.account }
   throw error
 }
 
@@ -316,7 +316,7 @@ async function tokenFor(work: Work, recorded: Recorded, asking: Asking): Promise
   const { bound } = recorded
   const made = await requestToken(bound, wanted, asking).catch(async (error) => {
     // The Secret is not there: this service has removed it, if the key has ended meanwhile.
-    if (isFailure(error, 'not-found') && error.missing === 'secrets') await demandAccess(work, recorded)
+    if (isMissing(error, 'secrets')) await demandAccess(work, recorded)
     throw error
   })
   const seconds = Math.floor((made.expires.getTime() - request.now.getTime()) / 1000)

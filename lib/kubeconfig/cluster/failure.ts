@@ -66,6 +66,10 @@ export class ClusterError extends StatusError {
 export const isFailure = (error: unknown, ...failures: ClusterFailure[]): error is ClusterError =>
   error instanceof ClusterError && failures.includes(error.failure)
 
+/** Reports whether a Kubernetes API says that it has no such thing. */
+export const isMissing = (error: unknown, what: Missing): boolean =>
+  error instanceof ClusterError && error.missing === what
+
 /**
  * Returns the error for a failure. `cluster` is NAMESPACE/NAME of a virtual cluster, or the name of a connected one. `detail` is public,
  * so it must never quote the cluster or the secret. `cause` is for the log.

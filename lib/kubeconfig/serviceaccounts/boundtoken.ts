@@ -6,7 +6,7 @@ import { parseJson } from '../../meta/encoding/json.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { isObject } from '../../meta/value/walk.ts'
 import type { ClusterClient } from '../cluster/client.ts'
-import { clusterError, isFailure } from '../cluster/failure.ts'
+import { clusterError, isFailure, isMissing } from '../cluster/failure.ts'
 import { memberOf } from '../cluster/members.ts'
 
 /** Where the Secret is, and for whom. */
@@ -54,7 +54,7 @@ const ADVICE = 'npm run cluster-config -- --service-accounts prints what the clu
 
 /** Adds to the error where the administrator of the cluster has to act. */
 function explained(error: unknown, resource: string, namespace: string, { name }: ClusterClient): unknown {
-  if (isFailure(error, 'not-found') && error.missing === 'namespaces')
+  if (isMissing(error, 'namespaces'))
     return clusterError(
       'not-found',
       name,
@@ -112,7 +112,7 @@ export async function removeSecret(
     const isDone = answer.kind === 'Status' && answer.status === 'Success'
     if (isDone && memberOf(answer.details, 'name') === secret) return 'removed'
   } catch (error) {
-    if (isFailure(error, 'not-found') && error.missing === 'secrets') return 'missing'
+    if (isMissing(error, 'secrets')) return 'missing'
     throw error
   }
   throw clusterError('garbage', client.name, `Secret ${secret} was not removed: it has finalizers`)

@@ -7,6 +7,7 @@ import {
   endedIn,
   goneItem,
   livingIn,
+  PLACES,
   placeItem,
   readBound,
 } from '../../../lib/authentication/boundsecrets.ts'
@@ -175,7 +176,7 @@ describe('a cluster that is away', () => {
 
 test('the end of a key costs the same however many records there are, and however many wait for a cluster that is away', async () => {
   const { storage, clock, secrets, ended, dead, work, make } = await begin()
-  const each = Math.ceil((soak ? played(100_000) : 600) / 3)
+  const each = Math.ceil((soak ? played(100_000) : 3000) / 3)
   const more = { until: start + 10 * 86_400 }
   const away = 'clusters/away/u3'
   for (let count = 0; count < each; count++) {
@@ -208,7 +209,31 @@ test('the end of a key costs the same however many records there are, and howeve
   })
   expect(await endSecrets({ ...work, storage: counted })).toMatchObject({ pending: 1, places: [away] })
   expect(secrets.has(`${PROD} keyplane-p7`)).toBe(false)
-  expect(calls).toBeLessThan(60)
+  expect(calls).toBeLessThan(40)
+})
+
+test('a place is known as long as there are records of it', async () => {
+  const { storage, clock, work, make } = await begin()
+  await make('a', PROD, { until: start + 30 * 86_400 })
+  await storage.writeCompanion(placeItem(TEST, start), { deadline: endless })
+  const known = async () =>
+    (await storage.queryCompanions(PLACES)).items.map(({ sk, attributes }) => [sk, attributes.expires])
+  const at = [PROD, TEST].map((place) => [place, placeItem(place, start).attributes.expires])
+  clock.at += 3600
+  await endSecrets(work)
+  expect(await known()).toEqual(at)
+  clock.at = start + 86_401
+  await endSecrets(work)
+  expect(await known()).toEqual([[PROD, placeItem(PROD, clock.at).attributes.expires], at[1]])
+})
+
+test('a run without time does nothing, and says that something remains', async () => {
+  const { clock, secrets, ended, work, make } = await begin()
+  await make('a')
+  ended.add('a')
+  clock.at += 60
+  expect(await endSecrets({ ...work, hasTime: () => false })).toEqual({ ...nothing, remaining: true })
+  expect(secrets.size).toBe(1)
 })
 
 describe('a run', () => {

@@ -191,7 +191,10 @@ describe('the Secrets of a key', () => {
     const { cluster, name, user } = await begin()
     const token = await tokenIn(await fetch(name, user))
     cluster.plays = { token: ({ answer }) => answer(code, body), create: ({ answer }) => answer(code, body) }
+    const before = cluster.calls.length
     expect((await fetch(name, user)).status).toBeGreaterThan(500)
+    // Nothing says that the Secret is gone.
+    expect(cluster.calls.slice(before).filter((call) => call.endsWith('/secrets'))).toEqual([])
     cluster.plays = {}
     expect((await boundOf(user)).map(({ ended, gone }) => [ended, gone])).toEqual([[undefined, undefined]])
     expect(cluster.accepts(token)).toBe(true)
