@@ -138,8 +138,9 @@ async function shell(commands: string, programs: Readonly<Record<string, string>
   const bin = await mkdtemp(join(tmpdir(), 'keyplane-bin-'))
   for (const [name, script] of Object.entries(programs))
     await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-  const npm = `npm() { (cd ${root} && command npm "$@"); }`
-  const env = { PATH: `${bin}${delimiter}${process.env.PATH}`, HOME: folder, DATA_DIR: folder, STAGE: 'prod' }
+  const npm = `npm() { (cd "$KEYPLANE_ROOT" && command npm "$@"); }`
+  const path = `${bin}${delimiter}${process.env.PATH}`
+  const env = { PATH: path, HOME: folder, DATA_DIR: folder, STAGE: 'prod', KEYPLANE_ROOT: root }
   const ran = await runProgram('bash', ['-euo', 'pipefail', '-c', `${npm}\n${commands}`], { cwd: folder, env })
   await rm(bin, { recursive: true })
   return ran
