@@ -54,10 +54,12 @@ export interface BoundRecords {
   /** Ends a record that this request has written. `isRemoved` says that the cluster has confirmed that it has no such Secret. */
   end(key: RecordKey, isRemoved: boolean): Promise<void>
   /**
-   * Ends the record of the Secret to which a token is bound, for good. The uid of the Secret tells it from what somebody made up. Returns the
-   * record as it was; `ended` if it was over; `unknown` if there is none.
+   * Finds the record of the Secret to which a token is bound. The uid of the Secret tells the token from what somebody made up. Returns `gone`
+   * if another record has taken its place, and `unknown` if there was none.
    */
-  endToken(token: { secret: string; secretUid: string }): Promise<Recorded | 'ended' | 'unknown'>
+  findToken(token: { secret: string; secretUid: string }): Promise<Recorded | 'gone' | 'unknown'>
+  /** Ends a record for good, and has its Secret removed at once. Returns false if it was over. */
+  revoke(recorded: Recorded): Promise<boolean>
 }
 
 export interface IssueServices extends AccountServices, ScopeOptions {

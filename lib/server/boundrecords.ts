@@ -79,20 +79,29 @@ export function boundRecords(
         if (!item || (await endRecord(item, isRemoved))) return
       }
     },
-    async endToken({ secret, secretUid }) {
+    async findToken({ secret, secretUid }) {
       const uid = keyUidIn(secret)
       if (uid === undefined) return 'unknown'
-      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const bounds: { item: CompanionItem; bound: Bound }[] = []
-        for await (const items of companionPages(storage, boundPartition(uid)))
-          bounds.push(...items.map((item) => ({ item, bound: readBound(item) })))
-        const own = bounds.find(({ bound }) => bound.secretUid === secretUid && bound.secret === secret)
-        if (!own) return bounds.some(({ bound }) => bound.former?.includes(secretUid)) ? 'ended' : 'unknown'
-        const { item, bound } = own
-        if (bound.gone || bound.ended !== undefined) return 'ended'
-        if (!(await endRecord(item, false))) continue
-        await storage.writeCompanion(endingItem(`key#${uid}`, now()), options())
-        return { key: { uid, place: placeOf(item), slot: slotOf(item) }, bound, item }
+      let isFormer = false
+      for await (const items of companionPages(storage, boundPartition(uid))) {
+        for (const item of items) {
+          const bound = readBound(item)
+          const key = { uid, place: placeOf(item), slot: slotOf(item) }
+          if (bound.secretUid === secretUid && bound.secret === secret) return { key, bound, item }
+          isFormer ||= bound.former?.includes(secretUid) === true
+        }
+      }
+      return isFormer ? 'gone' : 'unknown'
+    },
+    async revoke({ key, item: read }) {
+      for (let attempt = 0, item: CompanionItem | undefined = read; item && attempt < ATTEMPTS; attempt++) {
+        const { gone, ended } = readBound(item)
+        if (gone || ended !== undefined) return false
+        if (await endRecord(item, false)) {
+          await storage.writeCompanion(endingItem(`key#${key.uid}`, now()), options())
+          return true
+        }
+        item = await getCompanion(storage, item)
       }
       throw new StorageError('Unavailable', 'the record of a bound Secret changes all the time')
     },

@@ -664,6 +664,21 @@ describe('a cluster whose service accounts issue the tokens', () => {
       expect([again.status, again.text, server.auditOf(again).reason]).toEqual([200, '', 'nothing_revoked'])
     })
 
+    test('that dies between the end of the key and that of its Secret is completed by the next one', async () => {
+      const { cluster, target, client } = await begin()
+      const { json } = await federation.exchange(client, federation.sign(), target)
+      const { serviceAccounts } = server.parts
+      const records = { ...serviceAccounts.records, revoke: () => Promise.reject(new Error('killed')) }
+      const mortal = Object.create(server.parts, { serviceAccounts: { value: { ...serviceAccounts, records } } })
+      const form = new Map([['token', json.access_token]])
+      const call = { requestId: 'r', headers: {}, form, now: new Date(), deadline: endless, note: () => undefined }
+      const before = await countKeys()
+      await expect(revokeToken(call, mortal)).rejects.toThrow('killed')
+      expect([await countKeys(), cluster.accepts(json.access_token)]).toEqual([before - 1, true])
+      expect((await revoke(json.access_token)).status).toBe(200)
+      expect(cluster.accepts(json.access_token)).toBe(false)
+    })
+
     test('names a cluster that has not confirmed it', async () => {
       const { cluster, name, target, client } = await begin()
       const { json } = await federation.exchange(client, federation.sign(), target)

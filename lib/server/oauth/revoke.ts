@@ -100,12 +100,16 @@ function readIdToken(text: string): IdToken | undefined {
 async function endBound(call: OAuthCall, server: Server, text: string): Promise<Ended | undefined> {
   const token = boundTokenOf(text)
   if (token === undefined || token.expires <= unixSeconds(call.now)) return undefined
-  const found = await server.serviceAccounts.records.endToken(token)
+  const { records } = server.serviceAccounts
+  const found = await records.findToken(token)
   if (found === 'unknown') throw foreign()
-  if (found === 'ended') return undefined
+  if (found === 'gone') return undefined
   const { bound, item } = found
   const { name, uid } = bound
+  // The key first: a request that dies in between is completed by the next one, or by the end of the key.
   const key = await remove(call, server, await findTargetKey(server, { name, uid }))
+  const isRevoked = await records.revoke(found)
+  if (!key && !isRevoked) return undefined
   const { storage, sleep } = server
   const unconfirmed = await awaitRemovals({ storage, sleep, hasTime: () => call.deadline() > RESERVE_MS }, [item])
   return { name, uid, ...key, ...(unconfirmed && { clusters: unconfirmed.clusters }) }
