@@ -13,6 +13,7 @@ import { parseKeySet } from '../../lib/federation/jwks.ts'
 import { marshalKey } from '../../lib/storage/dynamodb/expressions.ts'
 import { rowsOf } from '../../lib/storage/keys.ts'
 import { getCompanion } from '../../lib/storage/readcompanions.ts'
+import { encodeToken } from '../support/accountcluster.ts'
 import { endless, unhurried } from '../support/deadlines.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { exchangeForm } from '../support/federation.ts'
@@ -549,7 +550,8 @@ test('Secrets that tokens of service accounts are bound to', async () => {
     const item = boundItem(
       boundKey(uid, place, '1'),
       {
-        ...{ name, uid, account: 'user.alice', namespace: 'keyplane', secret: 's', secretRef: 'accounts' },
+        ...{ name, uid, account: 'user.alice', namespace: 'keyplane', secret: `keyplane-${uid}-01234567` },
+        ...{ secretRef: 'accounts', secretUid: `secret of ${uid}` },
         ...{ server: 'https://accounts.example.com', since: at, until: at + 600 },
       },
       at,
@@ -577,6 +579,17 @@ test('Secrets that tokens of service accounts are bound to', async () => {
     const { status } = await create('/apis/management.platform/v1/accesskeyrevocations', { spec })
     expect(status.unconfirmed).toEqual({ keys: names.length, clusters: ['accounts'] })
   }
+  const presented = await create(keys, key('presented', { user: 'bound' }))
+  const { uid } = presented.metadata
+  await bind(uid, 'presented')
+  const secret = { name: `keyplane-${uid}-01234567`, uid: `secret of ${uid}` }
+  const exp = Math.floor(Date.now() / 1000) + 600
+  const token = encodeToken({ iat: exp - 600, exp, 'kubernetes.io': { secret } })
+  // Nobody removes the Secret meanwhile.
+  await at.request('POST', '/oauth2/revoke', '', `token=${token}`, 'application/x-www-form-urlencoded')
+  expect(await getCompanion(storage, boundKey(uid, `clusters/accounts/${uid}`, '1'))).toMatchObject({
+    attributes: { ended: expect.any(Number) },
+  })
   await remove(`${clusters}/accounts`)
   await at.invoke('lifecycle', {})
 })
