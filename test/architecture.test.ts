@@ -72,13 +72,13 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 492],
   [/^lifecycle$/, 511],
   [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 494],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 508],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 509],
   // Strangers start this function, so it must start as quickly as others.
   [/^oauth2\/token$/, 566],
   // They judge issuers and the claims of ID tokens.
   [/^(identityproviders|federatedidentitycredentials)\//, 569],
-  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 553],
-  [/./, 534],
+  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 554],
+  [/./, 535],
 ]
 
 const isPackage = (to: string) => !/^(lib|functions|infra|events|test|clients)\/|^node:/.test(to)

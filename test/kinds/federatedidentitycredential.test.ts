@@ -475,7 +475,7 @@ describe('the gate', () => {
     const { name, uid } = await made()
     expect(await gate(uid)).toEqual({ revision: 0, disabled: false, deleted: false })
     await change(name, { ...valid, disabled: true })
-    expect(await gate(uid)).toEqual({ revision: 0, disabled: true, deleted: false })
+    expect(await gate(uid)).toEqual({ revision: 0, disabled: true, deleted: false, ended: expect.any(Number) })
     await world().remove(name)
     expect(await gate(uid)).toBeUndefined()
   })

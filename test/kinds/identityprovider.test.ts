@@ -513,7 +513,7 @@ describe('the gate', () => {
     const { uid } = stored.object.metadata
     expect(await gate(uid)).toEqual({ revision: 0, disabled: false, deleted: false })
     await world.change(name, (live) => ({ ...live, spec: { issuer, disabled: true } }))
-    expect(await gate(uid)).toEqual({ revision: 0, disabled: true, deleted: false })
+    expect(await gate(uid)).toEqual({ revision: 0, disabled: true, deleted: false, ended: expect.any(Number) })
     await world.remove(name)
     expect(await gate(uid)).toBeUndefined()
   })
@@ -524,7 +524,7 @@ describe('the gate', () => {
     await world.create(world.object({ name, finalizers: ['example.com/hold'] }))
     const { uid } = (await world.read(name)).object.metadata
     await world.remove(name)
-    expect(await gate(uid)).toEqual({ revision: 0, disabled: false, deleted: true })
+    expect(await gate(uid)).toEqual({ revision: 0, disabled: false, deleted: true, ended: expect.any(Number) })
     const held = await world.read(name)
     expect(presentObject(world.store, held, contextOf(admin)).status).toMatchObject({ phase: 'Terminating' })
   })
