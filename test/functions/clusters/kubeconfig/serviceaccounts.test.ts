@@ -87,6 +87,8 @@ describe('a kube config', () => {
     expect(counted.slice(-2)).toEqual([5, 3])
     const [only, ...others] = await boundOf(user)
     expect([others, only]).toEqual([[], expect.objectContaining({ account: 'user.alice', namespace: 'keyplane' })])
+    // It is looked at when no request can be at work any more.
+    expect(Number(only?.expiry) - Number(only?.since)).toBe(60)
   })
 
   test('of a dry run, and one that is refused, makes nothing', async () => {

@@ -66,6 +66,7 @@ describe('a token of a service account', () => {
 
   test.each([
     ['longer than requested', { iat: 1000, exp: 1601 }],
+    ['for no time', { iat: 1000, exp: 1000 }],
     ['for ever', { iat: 1000 }],
     ['since no time', { exp: 1600 }],
   ])('that is valid %s is not used', async (_, times) => {
