@@ -185,8 +185,8 @@ export const bindTokens = table(
   onTable('PutItem', ['bound#*', 'boundplace']),
 )
 
-/** Ends the record of a token that somebody presents, and has its Secret removed at once. */
-export const endTokens = table(onTable(['GetItem', 'Query', 'PutItem'], ['bound#*']), onTable('PutItem', ['ending']))
+/** Ends the record of a token that somebody presents, and has its Secret removed at once. Use it together with the grant that reads them. */
+export const endTokens = table(onTable('PutItem', ['bound#*', 'ending']))
 
 /** Brings them forward when something has ended keys, and wakes the function that removes them. */
 export const endings: Grant = {

@@ -68,13 +68,12 @@ export async function findClosedGate(
   return providerProblem && `the identity provider of the access key ${providerProblem}`
 }
 
-/** Returns when one of these gates was last closed, in unix seconds. */
-export const endOfGates = (gates: readonly ({ attributes: JsonObject } | undefined)[]): number | undefined => {
-  const ends = gates.flatMap((gate) =>
-    gate ? (strictRecord('a gate', gate.attributes, GATE, GATE_OPTIONAL).ended ?? []) : [],
+/** Returns when one of these gates was last closed, in unix seconds; -1 for never. */
+export const endOfGates = (gates: readonly ({ attributes: JsonObject } | undefined)[]): number =>
+  Math.max(
+    -1,
+    ...gates.map((gate) => (gate && strictRecord('a gate', gate.attributes, GATE, GATE_OPTIONAL).ended) ?? -1),
   )
-  return ends.length === 0 ? undefined : Math.max(...ends)
-}
 
 /** Requires that both gates are still open. Storage rejects the write (CompanionChanged) when one is not. */
 export function requireOpenGates(federation: Federation): Companion[] {

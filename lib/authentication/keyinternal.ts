@@ -163,6 +163,11 @@ const OPTIONAL = {
 
 export interface KeyInternal extends RecordOf<typeof REQUIRED, typeof OPTIONAL>, Kept {}
 
+/** Returns the first second, in unix seconds, of which tokens of the key are not refused: after its last end, and after a leak. */
+export const firstTokens = ({ tokensNotBefore = 0, tokensEnded = -1 }: KeyInternal): number =>
+  // Those of the second in which they ended may be from before.
+  Math.max(tokensNotBefore, tokensEnded + 1)
+
 const stored = keptRecord('the internal part of a key', REQUIRED, OPTIONAL)
 
 /** Returns the stored form. */

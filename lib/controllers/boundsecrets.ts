@@ -26,7 +26,7 @@ import type { Deadline } from '../meta/errors/deadline.ts'
 import { forEach, type HasTime, OutOfTime } from '../registry/parallel.ts'
 import type { CompanionItem, Storage } from '../storage/interface.ts'
 import { getCompanion } from '../storage/readcompanions.ts'
-import { indexEntries } from './indexpages.ts'
+import { EVER, indexEntries } from './indexpages.ts'
 
 export interface BoundSecrets {
   storage: Storage
@@ -70,8 +70,6 @@ const LONGEST_PAUSE_SECONDS = 60
 const MOST_FAILURES = 3
 /** By so much later than `until` a token may expire by our clock, if the clock of its cluster is slow. */
 export const CLOCK_SECONDS = 3600
-const EVER = { after: 0, to: Number.MAX_SAFE_INTEGER }
-
 /** So many places are worked at side by side: enough that some which do not answer delay no other. */
 const PLACES_AT_ONCE = 64
 

@@ -10,6 +10,9 @@ export interface Window {
   to: number
 }
 
+/** All times. */
+export const EVER: Window = { after: 0, to: Number.MAX_SAFE_INTEGER }
+
 /** A key as it is now, and its entry in the index. */
 interface Indexed {
   stored: Stored

@@ -187,12 +187,12 @@ export function ownerPermissions(store: Store, object: KubeObject, context: Requ
   }
 }
 
-/** Yields the objects by name, at one revision. Does not check who may see them. */
+/** Yields the objects in these partitions, or whose names begin so, by name and at one revision. Does not check who may see them. */
 export async function* eachStored(
-  { kind, storage }: Pick<Store, 'kind' | 'storage'>,
-  partitions?: readonly string[],
+  { kind, storage }: { kind: Pick<Store['kind'], 'table'>; storage: Storage },
+  { partitions, namePrefix }: { partitions?: readonly string[] | undefined; namePrefix?: string } = {},
 ): AsyncGenerator<Stored> {
-  const range = { keepsNext: true, ...(partitions && { partitions }) } as const
+  const range = { keepsNext: true, ...defined({ partitions, namePrefix }) } as const
   for (let page = await storage.list(kind.table, range); ; ) {
     for (const one of page.items) yield one.read()
     if (page.next === undefined) return

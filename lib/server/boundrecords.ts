@@ -86,8 +86,8 @@ export function boundRecords(
       for await (const items of companionPages(storage, boundPartition(uid))) {
         for (const item of items) {
           const bound = readBound(item)
-          const key = { uid, place: placeOf(item), slot: slotOf(item) }
-          if (bound.secretUid === secretUid && bound.secret === secret) return { key, bound, item }
+          if (bound.secretUid === secretUid && bound.secret === secret)
+            return { key: { uid, place: placeOf(item), slot: slotOf(item) }, bound, item }
           isFormer ||= bound.former?.includes(secretUid) === true
         }
       }

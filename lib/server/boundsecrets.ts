@@ -9,7 +9,7 @@ import { scopesOf, toKey } from '../apis/management/v1/ownedaccesskey.values.ts'
 import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import type { Bound } from '../authentication/boundsecrets.ts'
 import { historyItem } from '../authentication/history/items.ts'
-import { decodeKeyInternal } from '../authentication/keyinternal.ts'
+import { decodeKeyInternal, firstTokens } from '../authentication/keyinternal.ts'
 import { keyStatus, lifeOfStored } from '../authentication/keystatus.ts'
 import { restrictsInside } from '../authorization/restriction.ts'
 import { keyIdentity } from '../authorization/users/identity.ts'
@@ -57,8 +57,7 @@ async function lifeOfSecret(bound: Bound, target: AccountTarget | undefined, ser
   const isSame = target?.namespace === bound.namespace && target.secretRef === bound.secretRef
   const stored = isSame ? await server.livingKey(bound) : undefined
   if (!target || !stored) return 0
-  const { tokensNotBefore = 0, tokensEnded = -1 } = decodeKeyInternal(stored.internal)
-  if (Math.max(tokensNotBefore, tokensEnded + 1) > bound.since) return 0
+  if (firstTokens(decodeKeyInternal(stored.internal)) > bound.since) return 0
   if (accountName(keyIdentity(toKey(stored))) !== bound.account) return 0
   if (restrictsInside(scopesOf(stored), target.place, server.scopes)) return 0
   const { expires } = keyStatus(lifeOfStored(stored), unixSeconds(server.now()), server.limits)

@@ -5,27 +5,24 @@ import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import type { Lifecycle } from '../controllers/events/lifecycle.ts'
 import { decodeTrustInternal, keyNamePrefix } from '../federation/trust.ts'
 import { type HasTime, OutOfTime } from '../registry/parallel.ts'
-import type { ListRequest, Storage, Stored, Table } from '../storage/interface.ts'
+import { eachStored } from '../registry/store.ts'
+import type { Storage } from '../storage/interface.ts'
 
 /** Returns the function that yields the uids of the keys that came through a trust, or through any trust of an identity provider. */
 export function keysThrough(storage: Storage, hasTime: HasTime): Lifecycle['keysThrough'] {
-  async function* each(table: Table, range: ListRequest): AsyncGenerator<Stored> {
-    const request = { ...range, keepsNext: true } as const
-    for (let page = await storage.list(table, request); ; ) {
-      for (const one of page.items) yield one.read()
-      if (page.next === undefined) return
-      if (!hasTime()) throw new OutOfTime()
-      page = await storage.list(table, { ...request, after: page.next, at: page.rv })
-    }
-  }
   async function* ofTrust(name: string, uid: string): AsyncGenerator<string> {
-    for await (const { object, internal } of each(OwnedAccessKey.table, { namePrefix: keyNamePrefix(name) }))
+    for await (const { object, internal } of eachStored(
+      { kind: OwnedAccessKey, storage },
+      { namePrefix: keyNamePrefix(name) },
+    )) {
+      if (!hasTime()) throw new OutOfTime()
       if (isOf(uid, () => decodeKeyInternal(internal).federation?.trust.uid)) yield object.metadata.uid ?? ''
+    }
   }
   return async function* through({ kind, uid, name }) {
     if (kind === 'trust') yield* ofTrust(name, uid)
     else {
-      for await (const { object, internal } of each(trusts, {})) {
+      for await (const { object, internal } of eachStored({ kind: { table: trusts }, storage })) {
         const { name = '', uid: trust = '' } = object.metadata
         if (isOf(uid, () => decodeTrustInternal(internal).providerUid)) yield* ofTrust(name, trust)
       }

@@ -14,7 +14,7 @@ import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinst
 import { generateAccessKey } from '../authentication/accesskey.ts'
 import { type Credential, credentialItemKey } from '../authentication/credential.ts'
 import { endOfGates, findClosedGate, gateKeys } from '../authentication/gates.ts'
-import { decodeKeyInternal } from '../authentication/keyinternal.ts'
+import { decodeKeyInternal, firstTokens } from '../authentication/keyinternal.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
 import { authenticate } from '../authentication/requests/authenticate.ts'
 import { type Judgement, judge } from '../authentication/values/judge.ts'
@@ -213,11 +213,9 @@ export function createServer(environment: Environment): Server {
       const found = await livingKeyAndGates(key)
       if (found === undefined) return undefined
       const { stored, gates } = found
-      const { tokensNotBefore = 0, tokensEnded = -1 } = decodeKeyInternal(stored.internal)
       const { generation } = stored.object.metadata
-      // Tokens of the second in which they ended are refused as well: they may be from before.
-      const first = Math.max(tokensNotBefore, tokensEnded + 1, (endOfGates(gates) ?? -1) + 1)
-      return { chain: scopesOf(stored), tokensNotBefore: first, ...defined({ generation }) }
+      const tokensNotBefore = Math.max(firstTokens(decodeKeyInternal(stored.internal)), endOfGates(gates) + 1)
+      return { chain: scopesOf(stored), tokensNotBefore, ...defined({ generation }) }
     },
     livingKey,
     judgeValue,

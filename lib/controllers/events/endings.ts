@@ -15,7 +15,7 @@ import { unixSeconds } from '../../meta/encoding/time.ts'
 import { forEach } from '../../registry/parallel.ts'
 import type { Change, CompanionItem } from '../../storage/interface.ts'
 import { companionPages, getCompanion } from '../../storage/readcompanions.ts'
-import { indexEntries } from '../indexpages.ts'
+import { EVER, indexEntries } from '../indexpages.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
 type Work = Pick<Lifecycle, 'storage' | 'now' | 'hasTime' | 'deadline' | 'keysThrough'>
@@ -67,7 +67,7 @@ export async function bringForwardEnded(work: Work): Promise<number> {
 
 async function bringForwardIn(work: Work, place: string, ended: number): Promise<number> {
   let moved = 0
-  for await (const entries of indexEntries(work, livingIn(place), { after: 0, to: Number.MAX_SAFE_INTEGER })) {
+  for await (const entries of indexEntries(work, livingIn(place), EVER)) {
     await forEach(entries, work.hasTime, async (entry) => {
       const item = await getCompanion(work.storage, entry)
       if (item && (await bringForward(work, item, ended))) moved++

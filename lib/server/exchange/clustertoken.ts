@@ -26,6 +26,7 @@ import {
 import { checkDeadline } from '../../meta/errors/deadline.ts'
 import type { FieldError } from '../../meta/errors/fielderror.ts'
 import { StatusError } from '../../meta/errors/status.ts'
+import { defined } from '../../meta/value/defined.ts'
 import { HOUR_SECONDS } from '../../meta/value/durations.ts'
 import { objectKey } from '../../registry/store.ts'
 import type { Stored } from '../../storage/interface.ts'
@@ -59,9 +60,6 @@ export interface OpenTarget {
 }
 
 type TargetCall = Pick<OAuthCall, 'now' | 'deadline' | 'note'>
-
-/** Seconds until a client may ask a cluster again that has not removed earlier Secrets. */
-const RETRY_AFTER = 60
 
 const refused = (why: string): OAuthError => new OAuthError('invalid_target', 'target', why)
 
@@ -121,7 +119,10 @@ async function explained<T>(act: () => T | Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof StatusError && error.status.code === 401) throw endedBefore()
     if (error instanceof StatusError && error.status.code === 429)
-      throw unavailable('cluster', String(error.status.message), { retryAfter: RETRY_AFTER, cause: error })
+      throw unavailable('cluster', String(error.status.message), {
+        ...defined({ retryAfter: error.status.details?.retryAfterSeconds }),
+        cause: error,
+      })
     if (error instanceof StatusError && error.status.code < 500) throw refused(String(error.status.message))
     if (error instanceof ClusterError) throw unavailable('cluster', String(error.status.message), { cause: error })
     throw error

@@ -148,7 +148,7 @@ async function findKey(
     const credential = readCredential(item.attributes)
     const { state, expires = 0 } = keyStatus(credential, seconds, server.limits)
     if (seconds - credential.created > serving) continue
-    if (state !== 'Active' || (endOfGates(gates) ?? 0) >= credential.created) throw endedBefore()
+    if (state !== 'Active' || endOfGates(gates) >= credential.created) throw endedBefore()
     const closed = credential.federation && (await findClosedGate(credential.federation, async () => gates))
     if (closed !== undefined) throw notAccepted('client_disabled')
     return { user: userOf(credential, expires, hash), expires }

@@ -124,7 +124,7 @@ function listed(store: Store, asked: RevocationSpec, { user }: RequestContext): 
   const owners = ownersOf(asked)
   const visible = visiblePartitions(user)
   const partitions = owners && visible ? owners.filter((one) => visible.includes(one)) : (owners ?? visible)
-  return eachStored(store, partitions)
+  return eachStored(store, { partitions })
 }
 
 /** Describes a key. Keeps little of it: keys may be large. */
@@ -209,7 +209,7 @@ export async function findTrusts(
   const mayList = evaluateHere(user.chain, TRUST, { verb: 'list' }, scopes)
   if (!mayList.allowed && !asked.federatedIdentityCredentials) return found
   const isConcerned = concernsTrusts(asked) ? concerns(asked, maker) : () => false
-  for await (const stored of eachStored(store, visiblePartitions(user))) {
+  for await (const stored of eachStored(store, { partitions: visiblePartitions(user) })) {
     if (!isAllowed(TRUST, request('list', stored), user, toKey(stored), scopes)) continue
     const { name = '', uid = '' } = stored.object.metadata
     const isSelected = test(stored)
