@@ -67,6 +67,8 @@ const OPTIONAL = {
   makers: isNonEmptyTextList,
   /** The addresses from which the key may be used. Absent: all. */
   sourceCIDRs: isTextList,
+  /** See `KeyInternal`. Absent: nothing was ended. */
+  tokensEnded: isCount,
   ...RIGHT,
 }
 
@@ -144,8 +146,11 @@ export const requireUnused = (
 /** Parses a credential item. Throws an Error without the content for an item that is not in this form. */
 export const readCredential = (item: JsonObject): Credential => strictRecord('a credential', item, REQUIRED, MAY_HAVE)
 
-/** Returns the user of requests with this key. */
-export function credentialUser(credential: Credential, expires: number | undefined): UserInfo {
+/** Returns the user of requests with this key. `lastEnd` is that of the key and of its gates, as a judgement says it. */
+export function credentialUser(
+  credential: Credential,
+  { expires, lastEnd }: { expires?: number | undefined; lastEnd?: number | undefined },
+): UserInfo {
   const { uid, identity, groups, name, type, chain, federation } = credential
   const { generation, specUser, specTeam, specSubject, displayName, email, makers, sourceCIDRs } = credential
   return {
@@ -162,6 +167,7 @@ export function credentialUser(credential: Credential, expires: number | undefin
       displayName,
       email,
       expires,
+      lastEnd,
       generation,
     }),
     chain,
@@ -184,7 +190,7 @@ export const BRIEF = 'brief'
 export function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: number): Credential {
   const { name = '', uid = '', generation } = object.metadata
   const spec = (object.spec ?? {}) as KeySpec & { identity?: Record<string, JsonValue> }
-  const { creator, carried, makers, federation, signedIn, reviewScope } = internal
+  const { creator, carried, makers, federation, signedIn, tokensEnded, reviewScope } = internal
   const { name: user, identity, groups } = effectiveUser({ spec, creator })
   return defined({
     name,
@@ -205,6 +211,7 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
     makers,
     federation,
     signedIn,
+    tokensEnded,
     reviewScope,
   })
 }

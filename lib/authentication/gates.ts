@@ -53,15 +53,14 @@ export const writeGate = (
 /** Returns the write that removes a gate, for the transaction that removes its object. */
 export const deleteGate = (kind: GateKind, uid: string): Companion => ({ op: 'delete', ...gateKey(kind, uid) })
 
+/** The items of `gateKeys` as they were read, consistently. */
+export type Gates = readonly ({ attributes: JsonObject } | undefined)[]
+
 /**
- * Returns the message of the 401 for a key whose gates are not both open, or undefined. `read` reads them consistently. Rejects
- * for an item that is not in the form of `writeGate`.
+ * Returns the message of the 401 for a key whose gates are not both open, or undefined. Throws an Error for an item that is not in the
+ * form of `writeGate`.
  */
-export async function findClosedGate(
-  federation: Federation,
-  read: (keys: readonly ItemKey[]) => Promise<readonly ({ attributes: JsonObject } | undefined)[]>,
-): Promise<string | undefined> {
-  const [trust, provider] = await read(gateKeys(federation))
+export function findClosedGate(federation: Federation, [trust, provider]: Gates): string | undefined {
   const trustProblem = problemOf(federation.trust, trust)
   if (trustProblem !== undefined) return `the federated identity credential of the access key ${trustProblem}`
   const providerProblem = problemOf(federation.provider, provider)
@@ -69,7 +68,7 @@ export async function findClosedGate(
 }
 
 /** Returns when one of these gates was last closed, in unix seconds; -1 for never. */
-export const endOfGates = (gates: readonly ({ attributes: JsonObject } | undefined)[]): number =>
+export const endOfGates = (gates: Gates): number =>
   Math.max(
     -1,
     ...gates.map((gate) => (gate && strictRecord('a gate', gate.attributes, GATE, GATE_OPTIONAL).ended) ?? -1),

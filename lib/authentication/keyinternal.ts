@@ -106,8 +106,14 @@ const RETIRING = {
   until: isCount,
 }
 
+const RETIRING_OPTIONAL = {
+  ...FACTS_OPTIONAL,
+  /** When the value that replaced it was first used, in unix seconds. Absent in items of earlier versions. */
+  replaced: isCount,
+}
+
 /** The previous value, which works until a fixed time. */
-export interface RetiringValue extends RecordOf<typeof RETIRING, typeof FACTS_OPTIONAL> {}
+export interface RetiringValue extends RecordOf<typeof RETIRING, typeof RETIRING_OPTIONAL> {}
 
 const LEAK = { at: isCount }
 const LEAK_OPTIONAL = { url: isNonEmptyText }
@@ -142,7 +148,7 @@ const OPTIONAL = {
   leak: part((leak): Leak => strictRecord('a report of a leak', leak, LEAK, LEAK_OPTIONAL)),
   pending: part((value): PendingValue => strictRecord('the pending value of a key', value, PENDING, FACTS_OPTIONAL)),
   retiring: part(
-    (value): RetiringValue => strictRecord('the retiring value of a key', value, RETIRING, FACTS_OPTIONAL),
+    (value): RetiringValue => strictRecord('the retiring value of a key', value, RETIRING, RETIRING_OPTIONAL),
   ),
   /** Present when an exchange made the key. It never changes. */
   federation: part(parseFederation),
@@ -152,10 +158,7 @@ const OPTIONAL = {
   signedIn: isCount,
   /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */
   tokensNotBefore: isCount,
-  /**
-   * When the key was last disabled or given to another user, in unix seconds. Tokens that were issued until then stay dead when it gives
-   * access again.
-   */
+  /** The last second of which what the key has issued is dead, in unix seconds: see `endOfIssued`, and `settle` for values. */
   tokensEnded: isCount,
   /** The last expiry that a write of the row has announced to watches, in unix seconds. */
   touchedExpiry: isCount,

@@ -2,6 +2,7 @@
  * Computes the state and expiry of a key (docs/access-keys.md, "Life"), which every request checks. All times are Unix
  * seconds.
  */
+import { type Cause, closedBy, lifeIn } from '../authorization/users/ends.ts'
 import type { KeySpec } from '../authorization/users/identity.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
@@ -11,15 +12,14 @@ import type { LIFE, LIFE_OPTIONAL, RecordOf } from './strictrecord.ts'
 export interface KeyLife extends RecordOf<typeof LIFE, typeof LIFE_OPTIONAL> {}
 
 /** Returns the lifetime members of a key object. The last activity is stored beside the object. */
-export function lifeOf({ metadata, spec = {} }: KubeObject, lastActivity?: number): KeyLife {
-  const { ttl, ttlAfterLastActivity, disabled } = spec as KeySpec
+export function lifeOf(object: KubeObject, lastActivity?: number): KeyLife {
+  const { ttl, ttlAfterLastActivity } = (object.spec ?? {}) as KeySpec
   return {
-    created: Math.floor(Date.parse(metadata.creationTimestamp ?? '') / 1000),
+    created: Math.floor(Date.parse(object.metadata.creationTimestamp ?? '') / 1000),
     ...(lastActivity !== undefined && { lastActivity }),
     ...(ttl && { ttl: Math.min(Number(ttl), Number.MAX_SAFE_INTEGER) }),
     ttlAfterLastActivity: ttlAfterLastActivity === true,
-    disabled: disabled === true,
-    deleted: metadata.deletionTimestamp !== undefined,
+    ...lifeIn(object),
   }
 }
 
@@ -27,7 +27,7 @@ export function lifeOf({ metadata, spec = {} }: KubeObject, lastActivity?: numbe
 export const lifeOfStored = ({ object, activity }: Pick<Stored, 'object' | 'activity'>): KeyLife =>
   lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000))
 
-type KeyState = 'Active' | 'Disabled' | 'Expired' | 'Terminating'
+type KeyState = 'Active' | 'Expired' | Cause
 
 export interface KeyStatus {
   state: KeyState
@@ -45,17 +45,14 @@ export interface LifeLimits {
 /** The last second that a timestamp can show: 9999-12-31T23:59:59Z. A later expiry counts as none. */
 const END_OF_TIME = 253_402_300_799
 
-/** Returns the state and expiry of a key. Deletion takes precedence over disabling, and disabling over expiry. */
+/** Returns the state and expiry of a key. What people ended takes precedence over an expiry. */
 export function keyStatus(life: KeyLife, now: number, limits: LifeLimits = {}): KeyStatus {
   const expires = expiryOf(life, limits)
   return { state: state(life, now, expires), ...(expires !== undefined && { expires }) }
 }
 
-function state({ deleted, disabled }: KeyLife, now: number, expires: number | undefined): KeyState {
-  if (deleted) return 'Terminating'
-  if (disabled) return 'Disabled'
-  return expires !== undefined && now >= expires ? 'Expired' : 'Active'
-}
+const state = (life: KeyLife, now: number, expires: number | undefined): KeyState =>
+  closedBy(life) ?? (expires !== undefined && now >= expires ? 'Expired' : 'Active')
 
 /** Returns the first second in which the key is expired, or undefined when it never expires. */
 export function expiryOf(life: KeyLife, limits: LifeLimits = {}): number | undefined {

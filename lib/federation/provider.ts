@@ -1,6 +1,7 @@
 /** Reads identity providers from stored objects, and computes the values of fields that have defaults. Defaults are not stored. */
 import { isCount, type Kept, keptRecord, type RecordOf } from '../authentication/strictrecord.ts'
 import type { JsonObject } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
 import type { Stored } from '../storage/interface.ts'
 import { DEFAULT_ALGORITHMS, isAlgorithm, type SignatureAlgorithm } from './algorithms.ts'
 import type { ProviderSpec } from './identityprovider.schema.ts'
@@ -11,10 +12,15 @@ const INTERNAL = {
   revision: isCount,
 }
 
-/** The internal part of a provider, which is stored and versioned with it. */
-interface ProviderInternal extends RecordOf<typeof INTERNAL>, Kept {}
+const OPTIONAL = {
+  /** When it was last closed, opened, or ended keys, in unix seconds. Its gate has the same. */
+  ended: isCount,
+}
 
-export interface Provider extends RecordOf<typeof INTERNAL> {
+/** The internal part of a provider, which is stored and versioned with it. */
+interface ProviderInternal extends RecordOf<typeof INTERNAL, typeof OPTIONAL>, Kept {}
+
+export interface Provider extends RecordOf<typeof INTERNAL, typeof OPTIONAL> {
   name: string
   uid: string
   /** Whether the provider is being deleted. */
@@ -22,7 +28,7 @@ export interface Provider extends RecordOf<typeof INTERNAL> {
   spec: ProviderSpec
 }
 
-const stored = keptRecord('the internal part of an identity provider', INTERNAL)
+const stored = keptRecord('the internal part of an identity provider', INTERNAL, OPTIONAL)
 
 export const encodeProviderInternal = (internal: ProviderInternal): JsonObject => stored.write(internal)
 
@@ -32,10 +38,12 @@ export const decodeProviderInternal = (value: JsonObject): ProviderInternal => s
 /** Returns the provider, whose spec the schema has validated. */
 export function toProvider({ object, internal }: Pick<Stored, 'object' | 'internal'>): Provider {
   const { name = '', uid = '', deletionTimestamp } = object.metadata
+  const { revision, ended } = decodeProviderInternal(internal)
   return {
     name,
     uid,
-    revision: decodeProviderInternal(internal).revision,
+    revision,
+    ...defined({ ended }),
     deleted: deletionTimestamp !== undefined,
     spec: object.spec as unknown as ProviderSpec,
   }

@@ -16,8 +16,14 @@ const REQUIRED = {
   revision: isCount,
 }
 
+const OPTIONAL = {
+  ...MADE_OPTIONAL,
+  /** When it was last closed, opened, or ended keys, in unix seconds. Its gate has the same. */
+  ended: isCount,
+}
+
 /** The internal part of a trust, which is stored and versioned with it. */
-export interface TrustInternal extends RecordOf<typeof REQUIRED, typeof MADE_OPTIONAL>, Kept {}
+export interface TrustInternal extends RecordOf<typeof REQUIRED, typeof OPTIONAL>, Kept {}
 
 export interface Trust extends TrustInternal {
   name: string
@@ -35,7 +41,7 @@ const LONGEST_PREFIX = 200
 /** Returns what the names of all keys that come through a trust begin with. */
 export const keyNamePrefix = (trust: string): string => `${trust.slice(0, LONGEST_PREFIX).replace(/[-.]+$/, '')}-`
 
-const stored = keptRecord('the internal part of a federated identity credential', REQUIRED, MADE_OPTIONAL)
+const stored = keptRecord('the internal part of a federated identity credential', REQUIRED, OPTIONAL)
 
 export const encodeTrustInternal = (internal: TrustInternal): JsonObject => stored.write(internal)
 

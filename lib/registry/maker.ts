@@ -3,7 +3,7 @@
  * revoked could still create another key.
  */
 import { requireUnchangedCredential, requireUnused } from '../authentication/credential.ts'
-import { findClosedGate, requireOpenGates } from '../authentication/gates.ts'
+import { findClosedGate, gateKeys, requireOpenGates } from '../authentication/gates.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Companion, Mutation, Storage, Stored } from '../storage/interface.ts'
@@ -45,7 +45,7 @@ export async function bindToMaker(
   // The change of a trust or a provider with a key that came through it: a transaction cannot both check and write its gate. The
   // gate changes only with the object that was read, on which the write is conditional.
   if (federation && checked.length < gates.length) {
-    const closed = await findClosedGate(federation, (keys) => storage.getCompanions(keys))
+    const closed = findClosedGate(federation, await storage.getCompanions(gateKeys(federation)))
     if (closed !== undefined) throw keyChanged()
   }
   return { ...mutation, companions: [...companions, maker, ...unused, ...checked] }

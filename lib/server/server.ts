@@ -165,7 +165,7 @@ export function createServer(environment: Environment): Server {
     if (lifeAt(server.keys, stored, now()).state !== 'Active') return undefined
     const { federation } = decodeKeyInternal(stored.internal)
     const gates = federation ? await base.storage.getCompanions(gateKeys(federation)) : []
-    const closed = federation && (await findClosedGate(federation, async () => gates))
+    const closed = federation && findClosedGate(federation, gates)
     return closed === undefined ? { stored, gates } : undefined
   }
   async function judgeValue(hash: KeyHash): Promise<Judgement> {

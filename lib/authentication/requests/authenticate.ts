@@ -121,8 +121,8 @@ export async function authenticate(
     if (ended) await deps.signal(signal('reused', key))
     return { dead, key }
   }
-  const { credential, state, until, expires } = judged
-  const user = credentialUser(credential, expires)
+  const { credential, state, until, expires, lastEnd } = judged
+  const user = credentialUser(credential, { expires, lastEnd })
   const outside = sourceRefusal(credential, source)
   if (outside !== undefined) {
     // Without a source it is a question about the key, such as a TokenReview, and no use.

@@ -37,6 +37,7 @@ const KEY_OPTIONAL = {
   displayName: isText,
   email: isText,
   expires: isCount,
+  lastEnd: isCount,
   generation: isCount,
 }
 const USER = {

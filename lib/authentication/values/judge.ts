@@ -3,8 +3,9 @@
  * so yet: a first use changes no row.
  */
 import type { JsonObject } from '../../meta/types.ts'
+import type { ItemKey } from '../../storage/keys.ts'
 import { type Credential, readCredential } from '../credential.ts'
-import { findClosedGate } from '../gates.ts'
+import { endOfGates, findClosedGate, type Gates, gateKeys } from '../gates.ts'
 import { INVALID_KEY_REASONS, type KeyStatus, keyStatus, type LifeLimits } from '../keystatus.ts'
 import type { KeyHash } from '../pepper.ts'
 import type { ValueState } from './keyvalues.ts'
@@ -17,7 +18,7 @@ export interface JudgeDeps extends LifeLimits {
   /** Returns the last activity of a key with any of its values, in unix seconds. */
   readActivity(key: { name: string; uid: string }): Promise<number | undefined>
   /** Reads the gates of an exchanged key: one call. */
-  readGates: Parameters<typeof findClosedGate>[1]
+  readGates(keys: readonly ItemKey[]): Promise<Gates>
   /** Unix milliseconds. */
   now(): number
 }
@@ -37,6 +38,8 @@ export type Judgement =
       until?: number
       /** When the key expires. */
       expires?: number
+      /** See `UserInfo`. */
+      lastEnd?: number
     }
   /** The reason may be shown to the client that presents the value. `ended`: the value has ended, whatever becomes of the key. */
   | { dead: string; key: KeyName; ended?: true }
@@ -57,9 +60,14 @@ export async function judge(hash: KeyHash, item: JsonObject | undefined, deps: J
   const { state, expires } = await lifeOfKey(credential, now, deps)
   const key = keyOf(credential)
   if (state !== 'Active') return { dead: INVALID_KEY_REASONS[state], key }
-  const closed = credential.federation && (await findClosedGate(credential.federation, deps.readGates))
+  const { federation, tokensEnded = -1 } = credential
+  const gates = federation ? await deps.readGates(gateKeys(federation)) : []
+  const closed = federation && findClosedGate(federation, gates)
   if (closed !== undefined) return { dead: closed, key }
-  return { ...found, ...(expires !== undefined && { expires }) }
+  // What is issued in the second in which a new value is first used could be of the old one.
+  const replaced = found.state === 'Pending' ? now : (credential.firstUsed ?? -1)
+  const lastEnd = Math.max(tokensEnded, endOfGates(gates), replaced)
+  return { ...found, ...(expires !== undefined && { expires }), ...(lastEnd >= 0 && { lastEnd }) }
 }
 
 const keyOf = ({ name, uid, user }: KeyName): KeyName => ({ name, uid, user })

@@ -47,11 +47,21 @@ export function valuesOf({ credential, value, ended, pending, retiring }: KeyInt
     others.push({ state: 'Pending', credential, facts, overlap })
   }
   if (retiring) {
-    const { credential, until, ...facts } = retiring
+    const { credential, until, replaced: _, ...facts } = retiring
     others.push({ state: 'Retiring', credential, facts, until })
   }
   return [...current, ...others]
 }
+
+/**
+ * Returns until when what the key has issued is dead when a value has ended that was replaced at `replaced`. What was issued until the
+ * first use of the next value was issued with earlier ones, and does not outlive them. What a value issues later ends with it anyway.
+ */
+export const issuedUntil = (
+  { tokensEnded = -1 }: KeyInternal,
+  replaced: number | undefined,
+): Pick<KeyInternal, 'tokensEnded'> =>
+  replaced === undefined || replaced <= tokensEnded ? {} : { tokensEnded: replaced }
 
 /** Returns the value with this hash, if it has not ended. */
 export const findValue = (internal: KeyInternal, hash: KeyHash): KeyValue | undefined =>

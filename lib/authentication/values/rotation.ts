@@ -5,7 +5,7 @@
 import type { KeyInternal, ValueFacts } from '../keyinternal.ts'
 import { REQUEST_SECONDS } from '../keystatus.ts'
 import type { KeyHash } from '../pepper.ts'
-import { type EndedValue, isUnrotated, lastNumber, type ValuesChange, valuesOf } from './keyvalues.ts'
+import { type EndedValue, issuedUntil, isUnrotated, lastNumber, type ValuesChange, valuesOf } from './keyvalues.ts'
 import type { EndReason } from './tombstone.ts'
 
 /** A value to give to a key. */
@@ -51,7 +51,10 @@ const madeAfterLeak = ({ ended, tokensNotBefore = 0 }: KeyInternal, made: number
 /** Returns the change that ends the pending and the retiring value, as `finished`. The current one stays. */
 export function finishRotation(internal: KeyInternal): ValuesChange {
   const { pending, retiring, ...rest } = internal
-  return { internal: rest, ended: [pending, retiring].flatMap((one) => (one ? [end(one, 'finished')] : [])) }
+  return {
+    internal: { ...rest, ...issuedUntil(internal, retiring?.replaced) },
+    ended: [pending, retiring].flatMap((one) => (one ? [end(one, 'finished')] : [])),
+  }
 }
 
 /** Returns the change that makes a value current at once. All others end, as `replaced`. */

@@ -1,6 +1,6 @@
 /** Settles the open rotation of a key: makes its internal part agree with what the credentials of its values say. */
 import type { KeyInternal, RetiringValue } from '../keyinternal.ts'
-import type { EndedValue, ValuesChange } from './keyvalues.ts'
+import { type EndedValue, issuedUntil, type ValuesChange } from './keyvalues.ts'
 
 /** Facts that the credential of the pending value records. */
 export interface RotationFacts {
@@ -23,7 +23,11 @@ export function settle(
   if (pending === undefined || firstUsed === undefined) {
     if (retiring === undefined || retiring.until > now) return { internal, ended: [], isPromoted: false }
     const { retiring: _, ...rest } = internal
-    return { internal: rest, ended: [rotated(retiring)], isPromoted: false }
+    return {
+      internal: { ...rest, ...issuedUntil(internal, retiring.replaced) },
+      ended: [rotated(retiring)],
+      isPromoted: false,
+    }
   }
   const { pending: _, retiring: before, ended, leak: __, value, credential: old, ...rest } = internal
   const { credential, overlap, ...facts } = pending
@@ -35,7 +39,8 @@ export function settle(
       ...rest,
       credential,
       value: facts,
-      ...(isRetiring && { retiring: { ...previous, credential: old, until } }),
+      ...(isRetiring && { retiring: { ...previous, credential: old, until, replaced: firstUsed } }),
+      ...issuedUntil(internal, isRetiring ? before?.replaced : firstUsed),
     },
     ended: [
       ...(ended === undefined && !isRetiring ? [rotated({ credential: old })] : []),

@@ -5,7 +5,7 @@
  * access from other addresses: with another key, with the value of one, or with an object that makes keys.
  */
 import { isIPv4, isIPv6 } from 'node:net'
-import { deepEqual } from '../../meta/value/equal.ts'
+import { onlyEnds } from './ends.ts'
 import type { KeySpec } from './identity.ts'
 import type { UserInfo } from './user.ts'
 
@@ -163,7 +163,7 @@ export function sourcesForbidChange(
   { isRotated, noun = 'access key' }: { isRotated: boolean; noun?: string | undefined },
 ): string | undefined {
   const isContained = isWithinSources(user, old) && isWithinSources(user, next)
-  if (isContained || (!isRotated && onlyDisables(old, next))) return undefined
+  if (isContained || (!isRotated && onlyEnds(old, next))) return undefined
   return `${limited} change ${noun === 'access key' ? 'an' : 'a'} ${noun} that can be used from other addresses`
 }
 
@@ -183,6 +183,3 @@ const isWithinSources = (user: UserInfo, { sourceCIDRs }: KeySpec): boolean => c
 /** An absent or empty list does not limit a key. */
 const contains = (outer: readonly string[] = [], inner: readonly string[] = []): boolean =>
   outer.length === 0 || (inner.length > 0 && containsCIDRs(outer, inner))
-
-const onlyDisables = ({ disabled: _, ...old }: KeySpec, { disabled, ...next }: KeySpec): boolean =>
-  disabled === true && deepEqual(old, next)

@@ -55,6 +55,11 @@ export interface UserInfo {
     email?: string
     /** Unix seconds; absent = no expiry. */
     expires?: number
+    /**
+     * The last second of which what the key has issued is dead, in unix seconds: by an end of the key, or of a gate that it came
+     * through. Absent if nothing was ended.
+     */
+    lastEnd?: number
     /** Generation of the key when the request was allowed. */
     generation?: number
   }

@@ -2,6 +2,7 @@
 import { decodeKeyInternal, type KeyInternal } from '../../authentication/keyinternal.ts'
 import { expiryOf, type LifeLimits, lifeOf } from '../../authentication/keystatus.ts'
 import { sameHash } from '../../authentication/values/keyvalues.ts'
+import { addedCauses, closedBy, endsByField, lifeIn } from '../../authorization/users/ends.ts'
 import type { JsonValue, KubeObject } from '../../meta/types.ts'
 import { deepEqual } from '../../meta/value/equal.ts'
 import type { Change, Stored } from '../../storage/interface.ts'
@@ -35,21 +36,17 @@ const DELETED: Happened = { kind: 'revoked', unique: 'Deleted', data: { how: 'De
 
 const isDeleted = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
 
-const isDisabled = ({ spec }: KubeObject): boolean => spec?.disabled === true
-
-function revocations(before: KubeObject, after: KubeObject, { rv }: Moment): Happened[] {
-  const disabled: Happened = { kind: 'revoked', unique: `Disabled ${rv}`, data: { how: 'Disabled' } }
-  return [
-    ...(isDisabled(after) && !isDisabled(before) ? [disabled] : []),
-    ...(isDeleted(after) && !isDeleted(before) ? [DELETED] : []),
-  ]
-}
+/** A key is revoked once for each cause, and deleted once at all. */
+const revocations = (before: KubeObject, after: KubeObject, { rv }: Moment): Happened[] =>
+  addedCauses(lifeIn(before), lifeIn(after)).map((how) =>
+    how === 'Terminating' ? DELETED : { kind: 'revoked', unique: `${how} ${rv}`, data: { how } },
+  )
 
 /** A key that is deleted soon after its expiry may be gone when the expiries of the hour are read. */
 function expiredBefore({ object }: Stored, { at, limits }: Moment): Happened[] {
   const life = lifeOf(object)
   const expires = expiryOf(life, limits)
-  if (life.disabled || life.ttlAfterLastActivity || expires === undefined || expires > at) return []
+  if (closedBy(life) || life.ttlAfterLastActivity || expires === undefined || expires > at) return []
   return [{ kind: 'expired', unique: String(expires), data: { phase: 'Expired' } }]
 }
 
@@ -79,7 +76,7 @@ function changedFields(before: KubeObject, after: KubeObject): string[] {
   const [old, next] = [before.spec ?? {}, after.spec ?? {}]
   const names = [...new Set([...Object.keys(old), ...Object.keys(next)])].sort()
   const isChanged = (name: string) =>
-    !deepEqual(old[name] ?? null, next[name] ?? null) && !(name === 'disabled' && isDisabled(after))
+    !deepEqual(old[name] ?? null, next[name] ?? null) && !endsByField(name, next[name])
   const metadata = METADATA.filter(
     (name) => !deepEqual((before.metadata[name] ?? null) as JsonValue, (after.metadata[name] ?? null) as JsonValue),
   )

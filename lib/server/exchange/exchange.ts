@@ -4,6 +4,7 @@
  */
 import { FederatedIdentityCredential } from '../../apis/management/v1/federation/federatedidentitycredential.ts'
 import { table as providerTable } from '../../apis/management/v1/federation/identityprovider.values.ts'
+import { timeOfIssue } from '../../authorization/users/ends.ts'
 import { effectiveUser } from '../../authorization/users/identity.ts'
 import { execCredential } from '../../endpoints/execcredential.ts'
 import { negotiateToken, type TokenForm } from '../../endpoints/negotiation/accept.ts'
@@ -31,14 +32,14 @@ import { checkClaims, checkMoment, checkTarget, checkTenancy } from './tokenchec
 
 /** Answers an exchange. Throws the OAuthError of the first check that fails. */
 export async function exchange(
-  call: OAuthCall,
+  asked: OAuthCall,
   server: ExchangeServer,
 ): Promise<{ response: ApiResponse; outcome: Outcome }> {
   const { config, issuerKeys } = server
-  const { now, note } = call
-  const form = negotiateToken(call.headers)
+  const { note } = asked
+  const form = negotiateToken(asked.headers)
   if (form === undefined) throw malformed(FORMS)
-  const request = readParameters(call.form, config)
+  const request = readParameters(asked.form, config)
   const { target } = request
   if (form === 'kubeConfig' && !target) throw malformed('a kube config needs a target: set audience or resource')
   note({
@@ -56,8 +57,10 @@ export async function exchange(
   checkTarget(token, provider, config.issuer)
   await checkSignature(issuerKeys, provider, token, trust)
   checkTenancy(token, provider, trust)
-  noteToken(call, token, provider)
+  noteToken(asked, token, provider)
 
+  const now = await timeOfIssue(lastEndOf(trust, provider), asked.now, server.sleep)
+  const call = { ...asked, now }
   checkMoment(token, provider, now, config.rejectIdTokensBefore)
   checkClaims(token, provider, trust)
   if (trust.spec.tokensOnly && !target) throw targetRequired()
@@ -142,6 +145,10 @@ async function forTarget(
     warnings: issued?.warnings ?? [],
   }
 }
+
+/** Returns the last second of which what keys of the exchange have issued is dead, in unix seconds. */
+const lastEndOf = ({ ended: ofTrust = -1 }: Trust, { ended: ofProvider = -1 }: Provider): number =>
+  Math.max(ofTrust, ofProvider)
 
 const targetRequired = (): OAuthError => {
   const why =

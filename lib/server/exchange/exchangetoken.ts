@@ -149,7 +149,7 @@ async function findKey(
     const { state, expires = 0 } = keyStatus(credential, seconds, server.limits)
     if (seconds - credential.created > serving) continue
     if (state !== 'Active' || endOfGates(gates) >= credential.created) throw endedBefore()
-    const closed = credential.federation && (await findClosedGate(credential.federation, async () => gates))
+    const closed = credential.federation && findClosedGate(credential.federation, gates)
     if (closed !== undefined) throw notAccepted('client_disabled')
     return { user: userOf(credential, expires, hash), expires }
   }
@@ -158,7 +158,7 @@ async function findKey(
 
 /** Returns the user of the key, as if it had been presented: tokens of service accounts are judged by it again. */
 const userOf = (credential: Credential, expires: number, { version, hash }: KeyHash): UserInfo => ({
-  ...credentialUser(credential, expires),
+  ...credentialUser(credential, { expires }),
   credential: { version, hash, created: credential.created },
 })
 

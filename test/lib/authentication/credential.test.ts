@@ -100,6 +100,7 @@ describe('writing credentials', () => {
         'specSubject',
         'specTeam',
         'specUser',
+        'tokensEnded',
         'ttl',
       ].sort(),
     )
@@ -169,7 +170,7 @@ describe('reading credentials', () => {
   test('returns the user of a request without sealed values', () => {
     const credential = readCredential(itemOf(FULL, { 'oidcLogin.idToken': 'secret' }))
     expect(JSON.stringify(credential)).not.toContain('secret')
-    expect(credentialUser(credential, CREATED + 100)).toEqual({
+    expect(credentialUser(credential, { expires: CREATED + 100, lastEnd: CREATED + 5 })).toEqual({
       name: 'alice',
       identity: 'user:alice',
       groups: ['x', 'system:authenticated', 'team:dev'],
@@ -182,6 +183,7 @@ describe('reading credentials', () => {
         displayName: 'Alice',
         email: 'a@example.com',
         expires: CREATED + 100,
+        lastEnd: CREATED + 5,
         generation: 1,
       },
       chain: [{ projects: [{ project: 'a' }] }, { clusters: [{ cluster: 'c' }] }],
@@ -200,13 +202,13 @@ describe('reading credentials', () => {
 
   test('accepts items of earlier versions without a generation', () => {
     const { generation: _, ...item } = itemOf(FULL)
-    expect(credentialUser(readCredential(item), undefined).key).not.toHaveProperty('generation')
+    expect(credentialUser(readCredential(item), {}).key).not.toHaveProperty('generation')
   })
 
   test('returns what an exchanged key came through', () => {
     const item = itemOf(storedKey({}, { federation }))
-    expect(credentialUser(readCredential(item), undefined)).toMatchObject({ name: 'admin', federation })
-    expect(credentialUser(readCredential(itemOf(FULL)), undefined)).not.toHaveProperty('federation')
+    expect(credentialUser(readCredential(item), {})).toMatchObject({ name: 'admin', federation })
+    expect(credentialUser(readCredential(itemOf(FULL)), {})).not.toHaveProperty('federation')
     for (const wrong of [
       null,
       {},

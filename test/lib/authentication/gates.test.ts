@@ -1,22 +1,27 @@
 import { describe, expect, test } from 'vitest'
-import { deleteGate, findClosedGate, type GateState, gateKeys, writeGate } from '../../../lib/authentication/gates.ts'
+import {
+  deleteGate,
+  findClosedGate,
+  type GateState,
+  type Gates,
+  gateKeys,
+  writeGate,
+} from '../../../lib/authentication/gates.ts'
 import { parseFederation } from '../../../lib/authentication/keyinternal.ts'
-import type { JsonObject } from '../../../lib/meta/types.ts'
 
 const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 }, run: 'a run' }
 const open = { revision: 3, disabled: false, deleted: false }
 const trustGate = (change: Partial<GateState> = {}) => ({ attributes: { ...open, ...change } })
 const providerGate = (change: Partial<GateState> = {}) => ({ attributes: { ...open, revision: 0, ...change } })
 
-const find = (items: readonly ({ attributes: JsonObject } | undefined)[]) =>
-  findClosedGate(federation, async () => items)
+const find = (items: Gates) => findClosedGate(federation, items)
 
 describe('findClosedGate', () => {
   const trust = 'the federated identity credential of the access key'
   const provider = 'the identity provider of the access key'
 
   test('returns undefined while both gates have the state of the exchange', () =>
-    expect(find([trustGate(), providerGate()])).resolves.toBeUndefined())
+    expect(find([trustGate(), providerGate()])).toBeUndefined())
 
   test.each([
     [[undefined, providerGate()], `${trust} has been deleted`],
@@ -39,16 +44,16 @@ describe('findClosedGate', () => {
     ],
     [[undefined, undefined], `${trust} has been deleted`],
     [[], `${trust} has been deleted`],
-  ])('returns why the gates %j are closed', (items, reason) => expect(find(items)).resolves.toBe(reason))
+  ])('returns why the gates %j are closed', (items, reason) => expect(find(items)).toBe(reason))
 
-  test('ignores members that this release does not know', async () => {
+  test('ignores members that this release does not know', () => {
     const later = { attributes: { ...open, more: 1 } }
-    expect(await find([later, providerGate()])).toBeUndefined()
+    expect(find([later, providerGate()])).toBeUndefined()
     const disabled = { attributes: { ...later.attributes, disabled: true } }
-    expect(await find([disabled, providerGate()])).toBe(`${trust} is disabled`)
+    expect(find([disabled, providerGate()])).toBe(`${trust} is disabled`)
   })
 
-  test('rejects a gate that this service cannot have written', async () => {
+  test('rejects a gate that this service cannot have written', () => {
     const { deleted: _, ...incomplete } = open
     for (const attributes of [
       incomplete,
@@ -56,7 +61,7 @@ describe('findClosedGate', () => {
       { ...open, revision: '3' },
       { ...open, disabled: 0 },
     ]) {
-      await expect(find([{ attributes }, providerGate()])).rejects.toThrow(/a gate/)
+      expect(() => find([{ attributes }, providerGate()])).toThrow(/a gate/)
     }
   })
 })

@@ -84,7 +84,7 @@ describe('settling', () => {
   test('makes a used value current and keeps the generation of both', () => {
     const { internal, ended, isPromoted } = settle(rotate(plain), { firstUsed: USED }, USED + 59)
     expect([states(internal), ended, isPromoted]).toEqual([['Current b', 'Retiring a'], [], true])
-    expect(internal.retiring).toEqual({ number: 1, made: CREATED, credential: A, until: USED + 60 })
+    expect(internal.retiring).toEqual({ number: 1, made: CREATED, credential: A, until: USED + 60, replaced: USED })
     expect(valuesOf(internal).map((value) => generationOf(value, 6))).toEqual([6, 5])
   })
 
@@ -103,6 +103,36 @@ describe('settling', () => {
     const { internal, ended } = settle(leaked, { firstUsed: USED }, USED)
     expect([states(internal), internal.ended, internal.leak, ended]).toEqual([['Current b'], undefined, undefined, []])
     expect(internal.tokensNotBefore).toBe(USED + 30)
+  })
+})
+
+describe('what a value has issued', () => {
+  const ended = (internal: KeyInternal) => internal.tokensEnded
+
+  test('lives while the value retires, and ends with it', () => {
+    expect(ended(used())).toBeUndefined()
+    expect(ended(settle(used(), {}, USED + 59).internal)).toBeUndefined()
+    expect(ended(settle(used(), {}, USED + 60).internal)).toBe(USED)
+    expect(ended(finishRotation(used()).internal)).toBe(USED)
+  })
+
+  test('ends at once without an overlap', () => {
+    expect(ended(settle(rotate(plain, B, 0), { firstUsed: USED }, USED).internal)).toBe(USED)
+  })
+
+  test('lives on if the rotation is given up', () => {
+    expect(ended(finishRotation(rotate(plain)).internal)).toBeUndefined()
+  })
+
+  test('stays dead after a later end', () => {
+    const later = { ...used(), tokensEnded: USED + 5 }
+    expect(ended(settle(later, {}, USED + 60).internal)).toBe(USED + 5)
+    expect(ended(settle({ ...used(), tokensEnded: USED - 5 }, {}, USED + 60).internal)).toBe(USED)
+  })
+
+  test('is not known of a value that retired in an earlier version', () => {
+    const { replaced: _, ...retiring } = used().retiring ?? { number: 1, made: 1, credential: A, until: USED + 60 }
+    expect(ended(settle({ ...used(), retiring }, {}, USED + 60).internal)).toBeUndefined()
   })
 })
 

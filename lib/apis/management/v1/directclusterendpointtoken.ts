@@ -2,6 +2,7 @@
 import { ruleWarnings } from '../../../authorization/scopes/replaceablerules.ts'
 import { type Scope, scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
+import { timeOfIssue } from '../../../authorization/users/ends.ts'
 import { unlimitedCredential } from '../../../authorization/users/sourcecidrs.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { issueToken, prepareClusterToken, signatureWarnings } from '../../../kubeconfig/token/issuer.ts'
@@ -31,7 +32,8 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
   async create({ object: request, context }, services) {
     const { tokens } = services
     const { ttl, scope } = (request.spec ?? {}) as { ttl?: number; scope?: Scope }
-    const { user, now, dryRun, deadline } = context
+    const { user, dryRun, deadline } = context
+    const now = dryRun ? context.now : await timeOfIssue(user.key.lastEnd, context.now, services.sleep)
     const prepared = prepareClusterToken(
       { user, now, ...(ttl !== undefined && { ttl }), ...(scope && { scope }) },
       tokens.settings,

@@ -1,4 +1,5 @@
 /** Makes the kinds of kubeconfigs: subresources of what clients connect to. They differ in their spec and in their parent. */
+import { timeOfIssue } from '../../../authorization/users/ends.ts'
 import { unlimitedCredential } from '../../../authorization/users/sourcecidrs.ts'
 import type { KindRow } from '../../../kinds/kinds.ts'
 import { writtenCredential } from '../../../kubeconfig/configtext.ts'
@@ -66,14 +67,16 @@ export function kubeConfigOf<P>(
       const { object } = await getObject(services.storeOf(parentKind), use, context)
       const { uid } = object.metadata
       demandUid(request.metadata.uid, uid, name)
-      const parent = await parentOf(object, request, context, services)
-      const made = await createKubeConfig(parent, { user: context.user, issuer: services.kubeConfigs.issuer })
+      const { user, dryRun } = context
+      const now = dryRun ? context.now : await timeOfIssue(user.key.lastEnd, context.now, services.sleep)
+      const parent = await parentOf(object, request, { ...context, now }, services)
+      const made = await createKubeConfig(parent, { user, issuer: services.kubeConfigs.issuer })
       if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
       const { kubeConfig, expirationTimestamp, warnings, facts } = made
       const { credential } = facts
       // Check the key again: the cluster may have been slow, and an issued certificate cannot be revoked.
-      if (credential === 'certificate' && !context.dryRun) await services.checkKeyHolds(context)
-      const unlimited = credential === 'none' ? [] : unlimitedCredential(context.user, NOUNS[credential])
+      if (credential === 'certificate' && !dryRun) await services.checkKeyHolds(context)
+      const unlimited = credential === 'none' ? [] : unlimitedCredential(user, NOUNS[credential])
       for (const warning of [...warnings, ...unlimited]) context.warn(warning)
       for (const [name, fact] of Object.entries(facts)) context.note(name, fact)
       if (uid !== undefined) context.note('uid', uid)

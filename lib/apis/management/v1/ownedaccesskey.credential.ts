@@ -2,7 +2,7 @@
 import { duplicateKey, hintOf } from '../../../authentication/accesskey.ts'
 import { readCredential, requireAbsentCredentials } from '../../../authentication/credential.ts'
 import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
-import { lifeOf } from '../../../authentication/keystatus.ts'
+import { type KeyLife, keyStatus, lifeOf, lifeOfStored } from '../../../authentication/keystatus.ts'
 import { makersOf } from '../../../authentication/makers.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { hasSealedValue } from '../../../authentication/sealed.ts'
@@ -13,14 +13,14 @@ import { type RotationFacts, settle } from '../../../authentication/values/settl
 import { isTombstone } from '../../../authentication/values/tombstone.ts'
 import { createCredential, deleteCredentials, updateCredentials } from '../../../authentication/values/writes.ts'
 import { isSameScope } from '../../../authorization/scopes/chain.ts'
-import { identityOf, type KeySpec } from '../../../authorization/users/identity.ts'
+import { endOfIssued, endsAccess, lifeIn } from '../../../authorization/users/ends.ts'
+import { identityOf } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
 import { rightOf } from '../../../authorization/users/reviewright.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { unixSeconds } from '../../../meta/encoding/time.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
-import type { KubeObject } from '../../../meta/types.ts'
 import { defined } from '../../../meta/value/defined.ts'
 import type { Draft, RequestContext } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
@@ -116,7 +116,7 @@ export async function prepareForUpdate(
     ...others,
     ...rightOf(user, next, { ...(reviewScope && { reviewScope }), scope: previous }),
     carried,
-    ...(endsTokens(specOf(old.object), specOf(draft.object)) && { tokensEnded: seconds }),
+    ...issuedEnded(services, draft, old, { settled, drops, replaces: replacing !== undefined, now }),
     ...defined({ born, former: isChanged ? formerAfter(former, { before: previous, next }, now) : former }),
   }
   const change: PlannedChange | undefined = replacing
@@ -134,10 +134,26 @@ export async function prepareForUpdate(
   draft.plan.refused = await narrowedScopeWarnings(draft, old, user, services)
 }
 
-/** Reports whether a change ends the tokens that were made with the key: it is disabled, or somebody else's from now on. */
-const endsTokens = (old: KeySpec, next: KeySpec): boolean =>
-  (next.disabled === true && old.disabled !== true) ||
-  (['user', 'team', 'subject'] as const).some((member) => old[member] !== next[member])
+/** Returns until when what the key has issued is dead after an update, if that is later than before. */
+function issuedEnded(
+  { keys: { limits } }: Services,
+  draft: Draft,
+  old: Stored,
+  { settled, drops, replaces, now }: { settled: KeyInternal; drops: boolean; replaces: boolean; now: Date },
+): Pick<KeyInternal, 'tokensEnded'> {
+  const seconds = unixSeconds(now)
+  const isActive = (life: KeyLife) => keyStatus(life, seconds, limits).state === 'Active'
+  const before = lifeOfStored(old)
+  const ended = endOfIssued({
+    old: specOf(old.object),
+    next: { ...specOf(draft.object), dropAddedScopes: drops },
+    scopeChanged: settled.former?.at,
+    revives: !isActive(before) && isActive(lifeOf(draft.object, before.lastActivity)),
+    replaces,
+    now: seconds,
+  })
+  return ended === undefined ? {} : { tokensEnded: Math.max(ended, settled.tokensEnded ?? 0) }
+}
 
 /**
  * Returns what makes a new value of a key: a value of the key itself, or another key. Of a key that it has made itself, only
@@ -218,19 +234,13 @@ export async function companions(
     isUnused,
     ...(before.activity !== undefined && { lastActivity: Math.floor(before.activity / 1000) }),
   }
-  const ends = !plan.isExpired && isEnded(after.object) && !isEnded(before.object)
+  const ends = !plan.isExpired && endsAccess(lifeIn(before.object), lifeIn(after.object))
   return [
     ...(await updateCredentials(update, at, keys)),
     ...unused,
     ...items,
     ...(ends ? recordEnd(decodeKeyInternal(after.internal)) : []),
   ]
-}
-
-/** Reports whether somebody has disabled or deleted the key. */
-function isEnded(object: KubeObject): boolean {
-  const { disabled, deleted } = lifeOf(object)
-  return disabled || deleted
 }
 
 function removeCredentials(before: Stored, { removal, isExpired }: KeyPlan): Companion[] {

@@ -52,7 +52,7 @@ import { selectedPartitions, table } from './ownedaccesskey.table.ts'
 import { displayName, otherTexts } from './ownedaccesskey.texts.ts'
 import {
   changeOf,
-  changesMoreThanDisabled,
+  changesMoreThanEnds,
   changesSpec,
   isExchanged,
   isForTarget,
@@ -197,7 +197,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
       const next = { ...specOf(draft.object), ...(draft.plan?.drops && { dropAddedScopes: true }) }
       const moment = { now, maxTtl: services.keys.limits.maxTtl }
       const change = (old: Stored) =>
-        (changesMoreThanDisabled(draft, old) ? forbiddenBeyondDisabling(user, isExchanged(old)) : undefined) ??
+        (changesMoreThanEnds(draft, old) ? forbiddenBeyondDisabling(user, isExchanged(old)) : undefined) ??
         forbiddenChange(user, toKey(old), next, { ...moment, ...changeOf(draft, old) })
       const reason = old
         ? changesSpec(draft, old) && change(old)

@@ -6,6 +6,7 @@ import type { KeyHash } from '../../../authentication/pepper.ts'
 import type { Sealed } from '../../../authentication/sealed.ts'
 import { type EndedValue, hasValue, type ValuesChange, valuesOf } from '../../../authentication/values/keyvalues.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
+import { besidesEnds } from '../../../authorization/users/ends.ts'
 import { effectiveUser, type Key, type KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain } from '../../../authorization/users/privilege.ts'
 import type { Secret } from '../../../meta/schema/writeonly.ts'
@@ -128,14 +129,9 @@ export const isForTarget = ({ internal }: Pick<Stored, 'internal'>): boolean =>
 export const isExchanged = ({ internal }: Pick<Stored, 'internal'>): boolean =>
   decodeKeyInternal(internal).federation !== undefined
 
-/** Reports whether the update changes more of the spec than `disabled`, including its write-only values. */
-export function changesMoreThanDisabled(draft: Draft, old: Stored): boolean {
-  const rest = ({ spec }: KubeObject) => {
-    const { disabled: _, ...others } = spec ?? {}
-    return others
-  }
-  return draft.specChanged === true || !deepEqual(rest(draft.object), rest(old.object))
-}
+/** Reports whether the update changes more of the spec than what ends access, including its write-only values. */
+export const changesMoreThanEnds = (draft: Draft, old: Stored): boolean =>
+  draft.specChanged === true || !deepEqual(besidesEnds(draft.object.spec ?? {}), besidesEnds(old.object.spec ?? {}))
 
 /** Reports whether the update changes the spec, including its write-only values. */
 export const changesSpec = (draft: Draft, old: Stored): boolean =>

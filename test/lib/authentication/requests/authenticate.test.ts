@@ -76,6 +76,10 @@ describe('authenticate', () => {
     }
     expect(await authenticate(KEY, { ...deps, readGates })).toMatchObject({ user: { name: 'admin', federation } })
     expect(log).toEqual(['read', ['trust#t-1', 'provider#p-1']])
+    const reopened = { attributes: { ...open.attributes, ended: CREATED + 3 } }
+    const found = await authenticate(KEY, { ...deps, readGates: async () => [open, reopened] })
+    expect(found).toMatchObject({ user: { key: { lastEnd: CREATED + 3 } } })
+    log.length = 0
     expect(await authenticate(KEY, deps)).toEqual({
       dead: 'the federated identity credential of the access key has been deleted',
       key: { name: 'ci', uid: 'u-1', user: 'admin' },

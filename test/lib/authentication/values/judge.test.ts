@@ -292,6 +292,19 @@ test('a use of a value that is not current leaves the index alone', async () => 
   }
 })
 
+describe('the last second of which what was issued is dead', () => {
+  test.each<[string, JsonObject, number | undefined]>([
+    ['none', {}, undefined],
+    ['that of the key', { tokensEnded: CREATED + 5 }, CREATED + 5],
+    ['that of the first use of the value', { firstUsed: CREATED + 7, tokensEnded: CREATED + 5 }, CREATED + 7],
+    ['that of the key after the first use', { firstUsed: CREATED + 3, tokensEnded: CREATED + 5 }, CREATED + 5],
+    ['this one for the first use', { pending: true, overlap: 60 }, CREATED + 50],
+  ])('is %s', async (_, more, lastEnd) => {
+    const { user } = await alive(world({ items: { [NEW]: live({}, more) }, at: 50 }).deps, NEW)
+    expect(user.key.lastEnd).toBe(lastEnd)
+  })
+})
+
 describe('a key that is limited to addresses', () => {
   const limited = { [OLD]: live({}, { sourceCIDRs: ['10.0.0.0/8', '2001:db8::/32'] }) }
 

@@ -10,7 +10,7 @@ import {
   ownIdentities,
   usernameOf,
 } from '../../../../lib/authorization/users/identity.ts'
-import { endOfAccess, type KeyChange, lastingReason, lengthens } from '../../../../lib/authorization/users/outliving.ts'
+import { endOfAccess, type KeyChange, lastingReason } from '../../../../lib/authorization/users/outliving.ts'
 import {
   addedScopes,
   chainAfterChange,
@@ -451,23 +451,6 @@ describe.each([
     )
     expect(changed).toBeGreaterThan(played(50))
   })
-})
-
-test('lengthens detects every extension of a lifetime', () => {
-  const rows: [KeySpec, KeySpec, boolean][] = [
-    [{}, {}, false],
-    [{}, { ttl: 5, ttlAfterLastActivity: true }, false],
-    [{ ttl: 0 }, { ttlAfterLastActivity: true }, false],
-    [{ ttl: 5 }, {}, true],
-    [{ ttl: 5 }, { ttl: 6 }, true],
-    [{ ttl: 5 }, { ttl: 2n ** 60n }, true],
-    [{ ttl: 5, ttlAfterLastActivity: true }, { ttl: 5 }, false],
-    [{ ttl: 5, ttlAfterLastActivity: true }, { ttl: 6 }, true],
-    [{ disabled: true }, {}, true],
-    [{ disabled: true }, { disabled: true }, false],
-    [{}, { disabled: true }, false],
-  ]
-  for (const [old, next, expected] of rows) expect(lengthens(old, next)).toBe(expected)
 })
 
 describe('the identity in a spec', () => {

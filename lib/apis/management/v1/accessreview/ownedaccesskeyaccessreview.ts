@@ -90,7 +90,7 @@ interface Review {
 /** Returns every step, also those after the first that refuses. */
 async function reviewSteps(stored: Stored, asked: Asked, review: Review): Promise<Step[]> {
   const { credential, expires, life } = await judgeLife(stored, asked, review.services)
-  const user = credentialUser(credential, expires)
+  const user = credentialUser(credential, { expires })
   const decision = asked.judge(user.chain)
   return [
     life,

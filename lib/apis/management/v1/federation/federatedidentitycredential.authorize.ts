@@ -2,6 +2,7 @@
  * Decides who may make and change a federated identity credential, called trust in code. A trust makes keys for as long as
  * it exists. So the rules for keys apply, and a user whose own key expires, or is limited to addresses, may not make one.
  */
+import { onlyEnds } from '../../../../authorization/users/ends.ts'
 import { isMaster } from '../../../../authorization/users/identity.ts'
 import { lastingReason } from '../../../../authorization/users/outliving.ts'
 import { forbiddenChange, forbiddenCreation } from '../../../../authorization/users/privilege.ts'
@@ -12,7 +13,6 @@ import { parseTime } from '../../../../meta/encoding/time.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import { keySpecOf, specOf, toKey } from './federatedidentitycredential.values.ts'
-import { onlyDisables } from './gates.ts'
 
 const noun = 'federated identity credential'
 
@@ -28,7 +28,7 @@ export function forbiddenTrustChange(user: UserInfo, old: Stored, next: TrustSpe
   const before = specOf(old.object)
   if (deepEqual(before, next)) return undefined
   const act = `change a ${noun}`
-  const lasting = onlyDisables(before, next) ? undefined : (lastingReason(user, now, act) ?? unlimitedReason(user, act))
+  const lasting = onlyEnds(before, next) ? undefined : (lastingReason(user, now, act) ?? unlimitedReason(user, act))
   const created = Math.floor((parseTime(old.object.metadata.creationTimestamp ?? '')?.getTime() ?? 0) / 1000)
   return (
     lasting ??

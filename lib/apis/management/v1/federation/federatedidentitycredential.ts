@@ -43,7 +43,7 @@ import {
   table,
   toKey,
 } from './federatedidentitycredential.values.ts'
-import { gateCompanions, phaseOf } from './gates.ts'
+import { endOfGate, gateCompanions, phaseOf } from './gates.ts'
 import { useRule } from './identityprovider.values.ts'
 
 /** The characters of claims that a column shows. */
@@ -146,12 +146,14 @@ function strategy(services: Services): Strategy<Plan> {
       const inherited = chainAfterChange(user, toKey(old), keySpecOf(next))
       if (inherited.carried.length < state.carried.length) draft.specChanged = true
       draft.plan = { drops: takeDrop(draft) }
+      const closes = closesKeys(before, next)
       draft.internal = encodeTrustInternal({
         ...internal,
         ...defined({ former: formerAfter(former, { before: before.scope, next: next.scope }, context.now) }),
         ...inherited,
         ...rightOf(user, next.scope, { ...(reviewScope && { reviewScope }), scope: before.scope }),
-        revision: internal.revision + (closesKeys(before, next) ? 1 : 0),
+        revision: internal.revision + (closes ? 1 : 0),
+        ...endOfGate(before, next, closes, context.now),
       })
       // The owner can disable the trust even if the provider is gone.
       if (isHarmless(before, next)) return

@@ -1,5 +1,6 @@
 /** Reads values of a federated identity credential, called trust in code, from stored objects and from requests. */
 
+import { closedBy, lifeIn, onlyEnds } from '../../../../authorization/users/ends.ts'
 import { effectiveUser, type Key, type KeySpec, keyIdentity } from '../../../../authorization/users/identity.ts'
 import type { TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
 import { DEFAULT_TTL, decodeTrustInternal } from '../../../../federation/trust.ts'
@@ -8,7 +9,6 @@ import type { KubeObject } from '../../../../meta/types.ts'
 import { defined } from '../../../../meta/value/defined.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Stored, Table } from '../../../../storage/interface.ts'
-import { onlyDisables } from './gates.ts'
 
 /** Returns the spec, which the schema has validated. */
 export const specOf = ({ spec }: KubeObject): TrustSpec => spec as unknown as TrustSpec
@@ -53,10 +53,13 @@ export const closesKeys = (old: TrustSpec, next: TrustSpec): boolean =>
   (['claims', 'scope', 'claimMappings'] as const).some((member) => !deepEqual(old[member], next[member])) ||
   (next.tokensOnly === true && old.tokensOnly !== true)
 
+/** Reports whether nobody has ended the trust. */
+export const isOpenTrust = ({ object }: Pick<Stored, 'object'>): boolean => closedBy(lifeIn(object)) === undefined
+
 /** Reports whether a change leaves who may exchange what as it was, or ends it: texts, and disabling. */
 export const isHarmless = (old: TrustSpec, { displayName, description, ...next }: TrustSpec): boolean => {
   const { displayName: _, description: __, ...before } = old
-  return deepEqual(before, next) || onlyDisables(before, next)
+  return deepEqual(before, next) || onlyEnds(before, next)
 }
 
 /** How many credentials a warning names. */

@@ -1,6 +1,7 @@
 /** Keeps the gate of a trust or an identity provider up to date, and computes what follows from its state. */
 import { announceEnding } from '../../../../authentication/boundsecrets.ts'
 import { deleteGate, type GateKind, type GateState, writeGate } from '../../../../authentication/gates.ts'
+import { closedBy, endsByField } from '../../../../authorization/users/ends.ts'
 import { unixSeconds } from '../../../../meta/encoding/time.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Companion, Stored } from '../../../../storage/interface.ts'
@@ -38,10 +39,11 @@ export const gateCompanions =
         : [writeGate(kind, uid, gate)]
   }
 
-/** Returns `status.phase`. */
-export const phaseOf = ({ deleted, spec }: Gated): string =>
-  deleted ? 'Terminating' : spec.disabled ? 'Disabled' : 'Active'
+/** Returns when a change of the spec ends what keys have issued, if it does. `closes` says that it closes the keys themselves. */
+export const endOfGate = (old: Gated['spec'], next: Gated['spec'], closes: boolean, now: Date): { ended?: number } =>
+  closes || endsByField('disabled', old.disabled) !== endsByField('disabled', next.disabled)
+    ? { ended: unixSeconds(now) }
+    : {}
 
-/** Reports whether a change of the spec does nothing but disable the object. */
-export const onlyDisables = <Spec extends { disabled?: boolean }>(old: Spec, next: Spec): boolean =>
-  next.disabled === true && deepEqual({ ...old, disabled: true }, next)
+/** Returns `status.phase`. */
+export const phaseOf = (gated: Gated): string => closedBy(gateOf(gated)) ?? 'Active'

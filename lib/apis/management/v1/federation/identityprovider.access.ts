@@ -6,7 +6,7 @@ import type { ProviderSpec } from '../../../../federation/identityprovider.schem
 import { eachStored } from '../../../../registry/store.ts'
 import type { Services } from '../services.ts'
 import { FederatedIdentityCredential } from './federatedidentitycredential.ts'
-import { listedNames, specOf, toKey } from './federatedidentitycredential.values.ts'
+import { isOpenTrust, listedNames, specOf, toKey } from './federatedidentitycredential.values.ts'
 
 const EVERYBODY = 'team:*'
 
@@ -50,8 +50,7 @@ export async function accessWarnings(
   const left: string[] = []
   for await (const stored of eachStored(services.storeOf(FederatedIdentityCredential))) {
     const { metadata } = stored.object
-    const { disabled, identityProvider } = specOf(stored.object)
-    const isOpen = disabled !== true && metadata.deletionTimestamp === undefined && identityProvider === name
+    const isOpen = isOpenTrust(stored) && specOf(stored.object).identityProvider === name
     if (isOpen && isLost(keyIdentity(toKey(stored))) && mayList(metadata.name ?? '')) left.push(metadata.name ?? '')
   }
   if (left.length === 0) return []

@@ -3,13 +3,13 @@
  * every trust that refers to it, for as long as it exists.
  */
 import { containsChain, withScope } from '../../../../authorization/scopes/chain.ts'
+import { onlyEnds } from '../../../../authorization/users/ends.ts'
 import { lastingReason } from '../../../../authorization/users/outliving.ts'
 import { unlimitedReason } from '../../../../authorization/users/sourcecidrs.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
-import { onlyDisables } from './gates.ts'
 import { specOf } from './identityprovider.values.ts'
 
 /**
@@ -22,7 +22,7 @@ export function forbiddenProvider(
   next: ProviderSpec,
   now: Date,
 ): string | undefined {
-  if (old && (deepEqual(old, next) || onlyDisables(old, next))) return undefined
+  if (old && (deepEqual(old, next) || onlyEnds(old, next))) return undefined
   const act = `${old ? 'change' : 'create'} an identity provider`
   const lasting = lastingReason(user, now, act) ?? unlimitedReason(user, act)
   if (lasting !== undefined) return lasting
@@ -31,10 +31,7 @@ export function forbiddenProvider(
 
 /** Returns why the user may not change anything of this provider (403), or undefined. All of them may disable it, and nothing else. */
 export function forbiddenProviderChange(user: UserInfo, old: KubeObject, next: KubeObject): string | undefined {
-  if (
-    isLimited(user, specOf(old)) ||
-    (onlyDisables(specOf(old), specOf(next)) && deepEqual(besides(old), besides(next)))
-  ) {
+  if (isLimited(user, specOf(old)) || (onlyEnds(specOf(old), specOf(next)) && deepEqual(besides(old), besides(next)))) {
     return undefined
   }
   return BEYOND

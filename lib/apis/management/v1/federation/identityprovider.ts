@@ -1,4 +1,5 @@
 /** Defines IdentityProvider, an issuer of ID tokens that can be exchanged for access keys. */
+import { onlyEnds } from '../../../../authorization/users/ends.ts'
 import { isMaster, MASTERS } from '../../../../authorization/users/identity.ts'
 import { spec, status } from '../../../../federation/identityprovider.schema.ts'
 import {
@@ -16,7 +17,7 @@ import { column, wide } from '../../../../registry/column.ts'
 import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
-import { gateCompanions, onlyDisables, phaseOf } from './gates.ts'
+import { endOfGate, gateCompanions, phaseOf } from './gates.ts'
 import { forbiddenProvider, forbiddenProviderChange } from './identityprovider.authorize.ts'
 import { closesKeys, judgeProvider } from './identityprovider.validate.ts'
 import { specOf, table, useRule } from './identityprovider.values.ts'
@@ -62,11 +63,16 @@ function strategy(services: Services): Strategy<Plan> {
       // Clients must still be able to remove finalizers after a setting or the list of known issuers has changed.
       if (deepEqual(old.object.spec, draft.object.spec)) return
       const internal = decodeProviderInternal(old.internal)
-      if (closesKeys(specOf(old.object), specOf(draft.object))) {
-        draft.internal = encodeProviderInternal({ ...internal, revision: internal.revision + 1 })
-      }
+      const [before, next] = [specOf(old.object), specOf(draft.object)]
+      const closes = closesKeys(before, next)
+      const revision = internal.revision + (closes ? 1 : 0)
+      draft.internal = encodeProviderInternal({
+        ...internal,
+        revision,
+        ...endOfGate(before, next, closes, context.now),
+      })
       // A provider that would be invalid today can still be disabled.
-      if (!onlyDisables(specOf(old.object), specOf(draft.object))) await judge(draft, old, context)
+      if (!onlyEnds(before, next)) await judge(draft, old, context)
     },
     validate: (draft) => draft.plan ?? [],
     forbidsChange: ({ object }, old, user) => forbiddenProviderChange(user, old.object, object),

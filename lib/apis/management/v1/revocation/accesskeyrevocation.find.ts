@@ -19,7 +19,7 @@ import { defined } from '../../../../meta/value/defined.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
 import { eachStored, objectKey, presentObject, type Store } from '../../../../registry/store.ts'
 import type { Stored } from '../../../../storage/interface.ts'
-import { listedNames, ownerOf, specOf, toKey } from '../federation/federatedidentitycredential.values.ts'
+import { isOpenTrust, listedNames, ownerOf, specOf, toKey } from '../federation/federatedidentitycredential.values.ts'
 import type { Services } from '../services.ts'
 import { MOST_OWNERS_SHOWN, MOST_SHOWN, type RevocationSpec } from './accesskeyrevocation.schema.ts'
 import {
@@ -187,7 +187,7 @@ export function revokesTrust(
 ): Test {
   const { selector, createdBefore } = asked
   const tests: Test[] = [concerns(asked, maker)]
-  if (asked.action !== 'Delete') tests.push(isOpen)
+  if (asked.action !== 'Delete') tests.push(isOpenTrust)
   if (selector) tests.push(hasLabels(selector))
   if (createdBefore !== undefined) tests.push(isCreatedBefore(createdBefore))
   return (stored) =>
@@ -217,8 +217,9 @@ export async function findTrusts(
       found.selected.push({ name, uid })
       if (found.shown.length < MOST_SHOWN) found.shown.push(shownTrust(stored))
     } else if (isSelected) found.isOwnSpared = true
-    else if (isOpen(stored) && isConcerned(stored)) found.left.push(name)
-    else if (isOpen(stored) && asked.users?.some((one) => logsIn(specOf(stored.object), one))) found.logins.push(name)
+    else if (isOpenTrust(stored) && isConcerned(stored)) found.left.push(name)
+    else if (isOpenTrust(stored) && asked.users?.some((one) => logsIn(specOf(stored.object), one)))
+      found.logins.push(name)
   }
   return found
 }
@@ -242,8 +243,6 @@ export function warningsOf({ left, logins, isOwnSpared }: FoundTrusts, asked: Re
 }
 
 const request = (verb: string, { object }: Stored) => ({ verb, name: object.metadata.name ?? '' })
-
-const isOpen: Test = ({ object }) => object.metadata.deletionTimestamp === undefined && specOf(object).disabled !== true
 
 /** Returns a test whether a trust belongs to an owner in the spec, only logs in its users, or was made with `maker`. */
 function concerns(asked: RevocationSpec, maker: string | undefined): Test {
