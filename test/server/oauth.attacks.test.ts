@@ -133,6 +133,16 @@ describe('with the one text for everything that is not proved yet', () => {
     async (aud) => refuses(await tries(federation.sign({ aud })), 'audience'),
   )
 
+  test('refuses a token that brings the key of its signature', async () => {
+    const own = federation.sign(
+      {},
+      { key: stranger, header: { jwk: stranger.jwk, jku: 'https://evil.example.com/keys' } },
+    )
+    refuses(await tries(own), 'signature')
+    const given = federation.sign({}, { header: { jwk: stranger.jwk, x5c: ['MII'], nonce: 'n' } })
+    expect((await tries(given)).status).toBe(200)
+  })
+
   test('refuses a repository that took the name of a deleted one', async () => {
     refuses(await tries(federation.sign({ repository_id: '99' })), 'tenancy')
     refuses(await tries(federation.sign({ repository_owner_id: '99' })), 'provider_claims')
@@ -172,7 +182,7 @@ describe('before it reads anything', () => {
   test.each<[what: string, token: () => string]>([
     ['an access key', () => server.adminKey],
     ['alg none', () => signed({ ...header, alg: 'none' })],
-    ['jwk', () => signed({ ...header, jwk: stranger.jwk })],
+    ['a critical parameter', () => signed({ ...header, crit: ['exp'], exp: 1 })],
     ['a member twice', () => signed(header, JSON.stringify(claims()).replace(/}$/, ',"sub":"other"}'))],
   ])('refuses a token with %s', async (_, token) => {
     const answer = await federation.exchange(client, token())
