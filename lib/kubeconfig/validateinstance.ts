@@ -5,7 +5,7 @@
 import { type FieldError, forbidden, invalid } from '../meta/errors/fielderror.ts'
 import { dnsLabelErrors } from '../meta/object/names.ts'
 import type { KubeObject } from '../meta/types.ts'
-import { fromBase64, parseCertificates } from './cluster/pem.ts'
+import { fromBase64, hasOtherBlocks, parseCertificates } from './cluster/pem.ts'
 import { isServerUrl } from './cluster/serverurl.ts'
 import { ingressUrl, SERVER_RULE, toInstance, withoutPassword } from './instance.ts'
 import { secretName } from './secretname.ts'
@@ -90,10 +90,15 @@ function validateHost(host: string | undefined): FieldError[] {
   return [invalid('spec.accessPoint.ingress.host', withoutPassword(host), detail)]
 }
 
-/** The message does not repeat the value: it could be a private key. */
+/** The messages do not repeat the value: it could have a private key. Everybody who may read the object would see that. */
 function validateAuthority(data: string | undefined): FieldError[] {
-  if (data === undefined || parseCertificates(fromBase64(data) ?? '')) return []
-  return [invalid('spec.certificateAuthorityData', '<redacted>', 'must be certificates in PEM, encoded with base64')]
+  if (data === undefined) return []
+  const pem = fromBase64(data) ?? ''
+  const refused = (why: string) => [invalid('spec.certificateAuthorityData', '<redacted>', why)]
+  if (!parseCertificates(pem)) return refused('must be certificates in PEM, encoded with base64')
+  return hasOtherBlocks(pem)
+    ? refused('must have certificates only, and no other PEM block, such as a private key')
+    : []
 }
 
 /** Whatever the prefix of a deployment is, a name that the schema allows is not too long. */

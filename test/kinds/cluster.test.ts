@@ -119,6 +119,14 @@ describe('what can never work', async () => {
     ]),
   )
 
+  test.each(['-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----', '-----BEGIN RSA PRIVATE'])(
+    'in the certificate authority, as certificates beside %j, is a 422 that does not repeat it',
+    async (key) =>
+      expect(await refused({ certificateAuthorityData: base64(`${certificate}${key}`) })).toEqual([
+        'spec.certificateAuthorityData: Invalid value: "<redacted>": must have certificates only, and no other PEM block, such as a private key',
+      ]),
+  )
+
   test.each(['a.b', '*', 'Eu', 'a/b', '-a', 'a_b', 'x'.repeat(64)])('in the name %j is a 422', async (name) => {
     const world = worldOf(Cluster, deployment.parts)
     const { code, details } = await refusal(world.create(world.object({ name }, { server })))

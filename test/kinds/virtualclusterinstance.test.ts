@@ -107,6 +107,14 @@ describe('what can never work', async () => {
     ]),
   )
 
+  test.each(['-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----', '-----BEGIN RSA PRIVATE'])(
+    'in the certificate authority, as certificates beside %j, is a 422 that does not repeat it',
+    async (key) =>
+      expect(await refused({ certificateAuthorityData: base64(`${certificate}${key}`) })).toEqual([
+        'spec.certificateAuthorityData: Invalid value: "<redacted>": must have certificates only, and no other PEM block, such as a private key',
+      ]),
+  )
+
   test.each(['', base64(certificate), base64(`text\n${certificate}${certificate}`)])(
     'is not in certificates (%#)',
     async (certificateAuthorityData) => {

@@ -28,6 +28,9 @@ export function parseCertificates(pem: string): [X509Certificate, ...X509Certifi
   }
 }
 
+/** Reports whether the text has a PEM block other than of a certificate, above all a private key, however damaged. */
+export const hasOtherBlocks = (pem: string): boolean => /- ?BEGIN |PRIVATE KEY/i.test(pem.replaceAll(BLOCK, ''))
+
 /** Returns certificates as PEM, without the text that files may have between them. */
 export const toPem = (chain: readonly X509Certificate[]): string => chain.map((one) => one.toString()).join('')
 

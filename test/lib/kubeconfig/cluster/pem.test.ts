@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { parsePrivateKey } from '../../../../lib/kubeconfig/cluster/pem.ts'
+import { hasOtherBlocks, parsePrivateKey } from '../../../../lib/kubeconfig/cluster/pem.ts'
 
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
@@ -24,5 +24,27 @@ describe('parsePrivateKey', () => {
   test('refuses an encrypted key', () => {
     const text = ec.export({ format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'x' }).toString()
     expect(parsePrivateKey(text)).toBeUndefined()
+  })
+})
+
+describe('hasOtherBlocks', () => {
+  const certificate = '-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n'
+
+  test.each([
+    pem(ec, 'pkcs8'),
+    pem(rsa, 'pkcs1'),
+    parameters,
+    '-----BEGIN TRUSTED CERTIFICATE-----',
+    '-----BEGIN CERTIFICATE REQUEST-----',
+    '----- begin private key -----',
+    '---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----',
+    '----- BEGIN SOMETHING',
+  ])('finds %j', (text) => {
+    expect(hasOtherBlocks(`${certificate}${text}`)).toBe(true)
+    expect(hasOtherBlocks(`${text}${certificate}`)).toBe(true)
+  })
+
+  test('finds none in certificates and the text between them', () => {
+    expect(hasOtherBlocks(`# Subject: CN=begin\n${certificate}\nissuer=x\n${certificate}`)).toBe(false)
   })
 })
