@@ -2,6 +2,7 @@
  * Names the run of a job from the claims of its ID token, such as `octo-org/shop production (run 1234567890)`, for the audit logs of
  * clusters. People who may push to a repository choose some of the values, such as names of branches, and cannot imitate another run.
  */
+import { createHash } from 'node:crypto'
 import { KEY_RUN } from '../authorization/users/identity.ts'
 import { withoutCredentials } from '../meta/value/credentialtext.ts'
 import { toPrintable } from '../meta/value/printable.ts'
@@ -18,7 +19,8 @@ const LONGEST = { value: 100, number: 40 }
 
 /**
  * Returns the run: at most 256 printable characters. The values of the claims that the type of the issuer shows are in their order, with a
- * space between them, and the number is in brackets. A value that is long, or has a character with a meaning, is a JSON text. Without
+ * space between them, and the number is in brackets. A value that is long, or has a character with a meaning, is a JSON text; one that is cut
+ * ends with a digest. Without
  * these claims, it is the subject.
  */
 export function runOf({ claims, subject }: Pick<IdToken, 'claims' | 'subject'>, { display }: IssuerRules): string {
@@ -34,7 +36,11 @@ function quoted(value: string, longest: number): string {
   if (PLAIN.test(value) && value.length <= longest && value !== KEY_RUN) return value
   const characters = [...toPrintable(withoutCredentials(value.slice(0, 16 * longest)))]
   for (let length = Math.min(characters.length, longest); ; length--) {
-    const text = JSON.stringify(characters.slice(0, length).join('') + (length < characters.length ? '…' : ''))
+    const isCut = length < characters.length
+    const text = JSON.stringify(characters.slice(0, length).join('') + (isCut ? `…${digestOf(value)}` : ''))
     if (text.length <= longest) return text
   }
 }
+
+/** Returns eight characters by which cut values with one beginning differ, such as two accounts of a long namespace. */
+const digestOf = (value: string): string => createHash('sha256').update(value).digest('hex').slice(0, 8)

@@ -30,6 +30,14 @@ test.each<[keyof typeof typeRules, JsonObject, string]>([
   ['Azure', {}, 'sub'],
 ])('a job of %s with %j is %j', (type, claims, expected) => expect(run(type, claims)).toBe(expected))
 
+test('cut values with one beginning differ', () => {
+  const account = (name: string) => run('Kubernetes', { sub: `system:serviceaccount:${'shop'.repeat(30)}:${name}` })
+  expect(account('a')).toMatch(/^"system:serviceaccount:shop[a-z]*…[0-9a-f]{8}"$/)
+  expect(account('a')).toHaveLength(100)
+  expect(account('a')).not.toBe(account('b'))
+  expect(account('a')).toBe(account('a'))
+})
+
 describe('of every type of issuer', () => {
   const value = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 400 }),
