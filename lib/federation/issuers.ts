@@ -61,7 +61,7 @@ const known: readonly KnownIssuer[] = [
   },
   { type: 'TerraformCloud', issuer: /^app(\.eu)?\.terraform\.io$/, shared: true },
   { type: 'Kubernetes', issuer: /^kubernetes\.default\.svc(\.cluster\.local)?$/, shared: false },
-  { type: 'Kubernetes', issuer: /^oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)?\/id\/[^/]+$/, shared: false },
+  { type: 'Kubernetes', issuer: /^oidc\.eks\.[a-z0-9-]+\.amazonaws\.(com(\.cn)?|eu)\/id\/[^/]+$/, shared: false },
   // EKS with IPv6.
   {
     type: 'Kubernetes',

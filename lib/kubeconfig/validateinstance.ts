@@ -70,7 +70,7 @@ function validateEks({ eks, secretRef }: NonNullable<ClusterSpec['credentials']>
     ...(/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(clusterName)
       ? []
       : [invalid('spec.credentials.eks.clusterName', clusterName, 'must be the name of a cluster in Amazon EKS')]),
-    ...(/^[a-z]{2}(-[a-z]+)+-[0-9]$/.test(region)
+    ...(/^[a-z]{2,4}(-[a-z]+)+-[0-9]+$/.test(region)
       ? []
       : [invalid('spec.credentials.eks.region', region, 'must be an AWS region, such as eu-central-1')]),
   ]

@@ -56,6 +56,7 @@ describeKind(Cluster, () => deployment.parts, {
     { server, description: 'Production' },
     { server, tokens: 'ServiceAccounts', credentials: { secretRef: { name: 'a/b' } } },
     { server, tokens: 'ServiceAccounts', credentials: { eks } },
+    { server, tokens: 'ServiceAccounts', credentials: { eks: { ...eks, region: 'eusc-de-east-1' } } },
   ],
 })
 
