@@ -65,6 +65,21 @@ describe('report-leak', () => {
     expect(await isDisabled(name)).toBe(true)
   })
 
+  test('finds keys in base64, as Secrets have them', async () => {
+    const base64 = (text: string) => Buffer.from(text).toString('base64')
+    const [plain, inData, inConfig, inNestedData] = Array.from({ length: 4 }, () => server.parts.keys.generate())
+    const config = `users:\n- user: {token: ${inConfig}}\n- user: {data: ${base64(`x ${inNestedData}`)}}\n`
+    const input = `kind: Secret\nstringData: {key: ${plain}}\ndata:\n  key: ${base64(inData)}\n  kubeconfig: ${base64(config)}\n`
+    const ran = await cli.run(['report-leak', '--dry-run', '-o', 'json'], { env: { KEYPLANE_KEY: undefined }, input })
+    const found = JSON.parse(ran.stdout).keys
+    expect(found.map(({ hint, lines }: { hint: string; lines: number[] }) => [hint, lines])).toEqual([
+      [plain.slice(-6), [2]],
+      [inData.slice(-6), [4]],
+      [inConfig.slice(-6), [5]],
+      [inNestedData.slice(-6), [5]],
+    ])
+  })
+
   test('sends the place, and nothing with --dry-run', async () => {
     const { name, value } = await createKey()
     const requests: string[] = []

@@ -20,7 +20,7 @@ export const reportLeak = command({
   name: ['report-leak'],
   summary: 'Find access keys in a file or a log, and revoke them immediately',
   description:
-    'The command needs no login, only the URL of the server. Valid keys of that server end immediately. The server ignores keys of other servers. The values are sent only to that server, and are not printed.',
+    'The command needs no login, only the URL of the server. It also finds keys in base64, such as in the data of a Secret. Valid keys of that server end immediately. The server ignores keys of other servers. The values are sent only to that server, and are not printed.',
   positionals: [{ name: 'FILE', help: 'file to search; - or nothing reads standard input', optional: true }],
   options: {
     server: { type: 'string', value: 'URL', help: 'URL of the API (default: that of the context)' },
@@ -69,13 +69,28 @@ function findKeys(text: string): Map<string, number[]> {
   const plain = text.replaceAll('\0', '')
   let line = 1
   let counted = 0
-  for (const { key, at } of keysIn(plain)) {
+  for (const { key, at } of [...keysIn(plain), ...encodedKeysIn(plain)].sort((a, b) => a.at - b.at)) {
     for (; counted < at; counted++) if (plain[counted] === '\n') line++
     const lines = found.get(key) ?? []
     if (lines.at(-1) !== line) lines.push(line)
     found.set(key, lines)
   }
   return found
+}
+
+/** The shortest base64 of an access key: that of its 53 characters, without padding. */
+const ENCODED = /[A-Za-z0-9+/]{71,}={0,2}/g
+
+/** How often texts may be encoded: a kube config in the data of a Secret has base64 itself. */
+const MOST_LAYERS = 3
+
+/** Yields the keys in base64, such as in the data of a Secret, where their texts begin. */
+function* encodedKeysIn(text: string, layer = 1): Generator<{ key: string; at: number }> {
+  for (const { 0: encoded, index: at } of text.matchAll(ENCODED)) {
+    const decoded = Buffer.from(encoded, 'base64').toString('latin1').replaceAll('\0', '')
+    for (const { key } of keysIn(decoded)) yield { key, at }
+    if (layer < MOST_LAYERS) for (const { key } of encodedKeysIn(decoded, layer + 1)) yield { key, at }
+  }
 }
 
 function listed(found: ReadonlyMap<string, readonly number[]>): string {
