@@ -1,11 +1,12 @@
 /**
- * Counts the open watches of each access key in the table, because each watch runs in its own function instance.
+ * Counts the open watches of each access key and of each owner in the table, because each watch runs in its own function instance.
  *
- *     pk=watches#UID sk=ID until=1795257660000 expires=1795257660
+ *     pk=watches#user:alice sk=UID#ID until=1795257660000 expires=1795257660
  *
- * Each key has its own partition. A watch writes its item when it starts and renews it every 30 seconds. It deletes the
+ * Each owner has a partition, with the uids of the keys. A watch writes its item when it starts and renews it every 30 seconds. It deletes the
  * item when it ends. If the function dies, the item expires. No other request reads or writes these items.
  */
+import { identityOf } from '../authorization/users/identity.ts'
 import type { EndpointServices } from '../endpoints/call.ts'
 import { tooManyRequests } from '../meta/errors/status.ts'
 import type { Storage } from '../storage/interface.ts'
@@ -20,9 +21,12 @@ const unhurried = { deadline: () => leaseMs / 4 }
 /** When a rejected client may retry. */
 const retryAfterSeconds = 10
 
+/** How many keys of one owner may use up their limits. With more, somebody who makes keys would fill the memory of the server. */
+const KEYS_OF_OWNER = 3
+
 interface Watches {
   storage: Pick<Storage, 'writeCompanion' | 'queryCompanions'>
-  /** Maximum number of open watches per key. 0 means no limit. */
+  /** Maximum number of open watches per key. An owner has at most `KEYS_OF_OWNER` times as many. 0 means no limit. */
   most: number
   /** Unix ms. */
   now(): number
@@ -34,9 +38,10 @@ interface Watches {
  * concurrent watches never exceed the limit.
  */
 export function watchCounter({ storage, most, now, uuid }: Watches): EndpointServices['openWatch'] {
-  return async ({ user: { key } }) => {
+  return async ({ user }) => {
     if (most === 0) return { keep: async () => {}, close: async () => {} }
-    const item = { pk: `watches#${key.uid}`, sk: uuid() }
+    const { key } = user
+    const item = { pk: `watches#${identityOf(user)}`, sk: `${key.uid}#${uuid()}` }
     let renewed = 0
     const keep = async (): Promise<void> => {
       if (now() - renewed < renewMs) return
@@ -48,9 +53,14 @@ export function watchCounter({ storage, most, now, uuid }: Watches): EndpointSer
       await storage.writeCompanion({ ...item, attributes: null }, unhurried).catch(() => undefined)
     }
     await keep()
-    if (!(await hasMore(storage, item.pk, { most, now: now() }))) return { keep, close }
+    const who = await whoHasMore(storage, item.pk, { uid: key.uid, most, now: now() })
+    if (who === undefined) return { keep, close }
     await close()
-    const text = `access key "${key.name}" already has ${most} open watches, which is the limit (setting watches-per-key)`
+    const limit = 'which is the limit (setting watches-per-key)'
+    const text =
+      who === 'key'
+        ? `access key "${key.name}" already has ${most} open watches, ${limit}`
+        : `the access keys of this owner already have ${KEYS_OF_OWNER * most} open watches, ${KEYS_OF_OWNER} times as many as one key may have, ${limit}`
     throw tooManyRequests(text, retryAfterSeconds)
   }
 }
@@ -58,16 +68,20 @@ export function watchCounter({ storage, most, now, uuid }: Watches): EndpointSer
 /** Reports whether a watch counts whose lease ends in so many ms. A lease that is much longer is from a clock that was ahead. */
 const isCounted = (left: number): boolean => left > 0 && left <= 2 * leaseMs
 
-/** Reports whether more than `most` watches of the partition are open. Reads no further than it must. */
-async function hasMore(
+/** Returns whether the key or its owner has more open watches than it may, or undefined. Reads no further than it must. */
+async function whoHasMore(
   storage: Pick<Storage, 'queryCompanions'>,
   pk: string,
-  { most, now }: { most: number; now: number },
-): Promise<boolean> {
-  let open = 0
+  { uid, most, now }: { uid: string; most: number; now: number },
+): Promise<'key' | 'owner' | undefined> {
+  let ofKey = 0
+  let all = 0
   for await (const items of companionPages(storage, pk)) {
-    open += items.filter(({ attributes: { until } }) => isCounted(Number(until) - now)).length
-    if (open > most) return true
+    const open = items.filter(({ attributes: { until } }) => isCounted(Number(until) - now))
+    ofKey += open.filter(({ sk }) => sk.startsWith(`${uid}#`)).length
+    all += open.length
+    if (ofKey > most) return 'key'
+    if (all > KEYS_OF_OWNER * most) return 'owner'
   }
-  return false
+  return undefined
 }

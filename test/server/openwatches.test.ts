@@ -1,16 +1,29 @@
 /** Tests the limit on open watches of a key. */
 import https from 'node:https'
 import { describe, expect, test } from 'vitest'
+import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { watchCounter } from '../../lib/server/openwatches.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'
-import { alice, bob, contextOf } from '../support/users.ts'
+import { alice, contextOf } from '../support/users.ts'
 
 const server = useServer({ WATCHES_PER_KEY: '2' })
 
 let uids = 0
 let ids = 0
-const openOf = async (uid: string) => (await server.parts.storage.queryCompanions(`watches#${uid}`)).items.length
+/** Returns how many watches a key has open, by default one of alice. */
+const openOf = async (uid: string, owner = 'alice') => {
+  const { items } = await server.parts.storage.queryCompanions(`watches#user:${owner}`)
+  return items.filter(({ sk }) => sk.startsWith(`${uid}#`)).length
+}
+
+/** Returns a user with a key of its own. */
+const holder = (owner = `owner-${uids++}`): UserInfo => ({
+  ...alice,
+  name: owner,
+  identity: `user:${owner}`,
+  key: { ...alice.key, uid: `uid-${uids++}` },
+})
 
 describe('a key', () => {
   const start = Date.parse('2026-11-21T12:00:00Z')
@@ -20,12 +33,12 @@ describe('a key', () => {
     now = start
     const { storage } = server.parts
     const open = watchCounter({ storage, most: 2, now: () => now, uuid: () => `id-${ids++}` })
-    const user = { ...alice, key: { ...alice.key, uid: `uid-${uids++}` } }
-    return { open: () => open(contextOf(user)), uid: user.key.uid }
+    const user = holder()
+    return { open: () => open(contextOf(user)), uid: user.key.uid, owner: user.name }
   }
 
   test('has at most the allowed number of open watches, and can open another when one ends', async () => {
-    const { open, uid } = countWatches()
+    const { open, uid, owner } = countWatches()
     const first = await open()
     await open()
     await expect(open()).rejects.toMatchObject({
@@ -36,18 +49,18 @@ describe('a key', () => {
         message: 'access key "key-of-alice" already has 2 open watches, which is the limit (setting watches-per-key)',
       },
     })
-    expect(await openOf(uid)).toBe(2)
+    expect(await openOf(uid, owner)).toBe(2)
     await first.close()
     await open()
     await expect(open()).rejects.toThrow('2 open watches')
   })
 
   test('cannot exceed the limit by opening many watches at once', async () => {
-    const { open, uid } = countWatches()
+    const { open, uid, owner } = countWatches()
     const opened = await Promise.allSettled(Array.from({ length: 12 }, open))
     const many = opened.filter(({ status }) => status === 'fulfilled').length
     expect(many).toBeLessThanOrEqual(2)
-    expect(await openOf(uid)).toBe(many)
+    expect(await openOf(uid, owner)).toBe(many)
   })
 
   // A function may be killed together with its watches.
@@ -63,9 +76,10 @@ describe('a key', () => {
   })
 
   test('renews the record of a watch every half minute, not on each check', async () => {
-    const { open, uid } = countWatches()
+    const { open, owner } = countWatches()
     const { keep } = await open()
-    const until = async () => (await server.parts.storage.queryCompanions(`watches#${uid}`)).items[0]?.attributes.until
+    const until = async () =>
+      (await server.parts.storage.queryCompanions(`watches#user:${owner}`)).items[0]?.attributes.until
     const first = await until()
     now += 29_000
     await keep()
@@ -78,12 +92,30 @@ describe('a key', () => {
   test('is counted separately from other keys, and not at all with a limit of 0', async () => {
     const { storage } = server.parts
     const open = (most: number) => watchCounter({ storage, most, now: () => now, uuid: () => `id-${ids++}` })
-    const other = { ...bob, key: { ...bob.key, uid: `uid-${uids++}` } }
+    const other = holder()
     await open(1)(contextOf(other))
     await expect(open(1)(contextOf(other))).rejects.toThrow('1 open watches')
-    await open(1)(contextOf({ ...bob, key: { ...bob.key, uid: `uid-${uids++}` } }))
+    await open(1)(contextOf(holder(other.name)))
     await open(0)(contextOf(other))
-    expect(await openOf(other.key.uid)).toBe(1)
+    expect(await openOf(other.key.uid, other.name)).toBe(1)
+  })
+
+  test('shares the watches of its owner, who has three times as many', async () => {
+    const { storage } = server.parts
+    const open = watchCounter({ storage, most: 2, now: () => now, uuid: () => `id-${ids++}` })
+    const owner = holder().name
+    for (let key = 0; key < 3; key++) {
+      const context = contextOf(holder(owner))
+      await open(context)
+      await open(context)
+    }
+    const fourth = contextOf(holder(owner))
+    const message =
+      'the access keys of this owner already have 6 open watches, 3 times as many as one key may have, which is the limit (setting watches-per-key)'
+    await expect(open(fourth)).rejects.toMatchObject({ status: { code: 429, message } })
+    await open(contextOf(holder()))
+    now += 61_000
+    await open(fourth)
   })
 })
 

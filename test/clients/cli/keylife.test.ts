@@ -67,7 +67,8 @@ describe('report-leak', () => {
 
   test('finds keys in base64, as Secrets have them', async () => {
     const base64 = (text: string) => Buffer.from(text).toString('base64')
-    const [plain, inData, inConfig, inNestedData] = Array.from({ length: 4 }, () => server.parts.keys.generate())
+    const make = () => server.parts.keys.generate()
+    const [plain, inData, inConfig, inNestedData] = [make(), make(), make(), make()]
     const config = `users:\n- user: {token: ${inConfig}}\n- user: {data: ${base64(`x ${inNestedData}`)}}\n`
     const input = `kind: Secret\nstringData: {key: ${plain}}\ndata:\n  key: ${base64(inData)}\n  kubeconfig: ${base64(config)}\n`
     const ran = await cli.run(['report-leak', '--dry-run', '-o', 'json'], { env: { KEYPLANE_KEY: undefined }, input })

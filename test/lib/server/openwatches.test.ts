@@ -15,9 +15,9 @@ async function keyWith(open: number, ended = 0, wrong = 0) {
   const storage = storageOver(createMemoryItems(now), { now, elapsed: now, random: () => 0, sleep: async () => {} })
   for (let count = 0; count < open + ended + wrong; count++) {
     // The ended ones are on the first page.
-    const sk = String(count).padStart(5, '0')
+    const sk = `${alice.key.uid}#${String(count).padStart(5, '0')}`
     const attributes = { until: now() + (count < ended ? 0 : count < ended + wrong ? 86_400_000 : 60_000) }
-    await storage.writeCompanion({ pk: `watches#${alice.key.uid}`, sk, attributes }, unhurried)
+    await storage.writeCompanion({ pk: `watches#${alice.identity}`, sk, attributes }, unhurried)
   }
   let pages = 0
   const queryCompanions: typeof storage.queryCompanions = (...query) => {
