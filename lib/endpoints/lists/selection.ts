@@ -14,17 +14,35 @@ import type { Store } from '../../registry/store.ts'
 import type { ListRequest, Stored } from '../../storage/interface.ts'
 import type { ListOptions } from './listoptions.ts'
 
-/** With the index partitions that have every object that matches. Without any, all objects may match. */
-export interface Selection extends Pick<ListRequest, 'within' | 'named'> {
-  /** True when there is no selector, so that every object whose name begins with `namePrefix` matches. */
-  all: boolean
-  matches(stored: Stored): boolean
+/** Where the objects are that may match: in these index partitions, under this name, or anywhere. */
+interface Place extends Pick<ListRequest, 'within' | 'named'> {
   namePrefix?: string
   /** A text that is in the JSON of every object that matches. */
   text?: string
   /** The name and namespace that the field selector requires; undefined if it requires none. */
   name: string | undefined
   namespace: string | undefined
+}
+
+/** Reports whether an object meets a condition. */
+type Filter = (stored: Stored) => boolean
+
+export interface Selection extends Place {
+  /** Whether there is no filter, so that every object whose name begins with `namePrefix` matches. */
+  readonly all: boolean
+  matches: Filter
+}
+
+/** Returns the selection of the objects whose name begins with the prefix, and that meet every filter. */
+export function selecting(filters: readonly Filter[], place: Place): Selection {
+  const { namePrefix } = place
+  const begins: Filter = ({ object }) =>
+    namePrefix === undefined || object.metadata.name?.startsWith(namePrefix) === true
+  return {
+    ...place,
+    all: filters.length === 0,
+    matches: (stored) => begins(stored) && filters.every((meets) => meets(stored)),
+  }
 }
 
 /** What computes the values of fields on reads, and the user who reads them. */
@@ -62,17 +80,14 @@ export function selectionOf(
   checkFields(fields, supported)
   const matchesLabels = matcherOf(labels)
   const required = (field: string) => requiredValues(fields, field)
-  return {
-    all: labels.length === 0 && fields.length === 0,
-    matches: (stored) =>
-      (namePrefix === undefined || stored.object.metadata.name?.startsWith(namePrefix) === true) &&
-      matchesLabels(stored.object.metadata.labels ?? {}) &&
-      matchesFields(fields, (field) => fieldValue(kind, stored, field, computing)),
+  const byLabels: Filter = ({ object }) => matchesLabels(object.metadata.labels ?? {})
+  const byFields: Filter = (stored) => matchesFields(fields, (field) => fieldValue(kind, stored, field, computing))
+  return selecting([...(labels.length > 0 ? [byLabels] : []), ...(fields.length > 0 ? [byFields] : [])], {
     ...defined({ namePrefix, text: textOf(labels) }),
     ...kind.selectedPartitions?.(required),
     name: required('metadata.name')[0],
     namespace: required('metadata.namespace')[0],
-  }
+  })
 }
 
 /**

@@ -7,7 +7,7 @@ import { managementRequest } from '../../authorization/attributes/attributes.ts'
 import { evaluate } from '../../authorization/scopes/evaluate.ts'
 import type { StoredCall } from '../../endpoints/call.ts'
 import { type ListStart, openCollection } from '../../endpoints/lists/page.ts'
-import type { Selection } from '../../endpoints/lists/selection.ts'
+import { selecting } from '../../endpoints/lists/selection.ts'
 import { KINDS } from '../../kinds/kinds.ts'
 import type { RequestContext } from '../../registry/kind.ts'
 import type { Server } from '../server.ts'
@@ -22,8 +22,6 @@ export interface Source {
 
 /** The names of the instances in each namespace that has one. */
 export type InstancesByNamespace = Map<string, Set<string>>
-
-const everything: Selection = { all: true, matches: () => true, name: undefined, namespace: undefined }
 
 export function sourceOf(call: Omit<StoredCall, 'kind' | 'store'>, { scopes, storeOf }: Server, verb: string): Source {
   const store = storeOf(VirtualClusterInstance)
@@ -66,7 +64,7 @@ export async function readNamespaces(
   { verb, start, name }: Reading,
 ): Promise<{ byNamespace: InstancesByNamespace; rv: number }> {
   const byNamespace: InstancesByNamespace = new Map()
-  const selection = name === undefined ? everything : { ...everything, name, namespace: name }
+  const selection = selecting([], { name, namespace: name })
   const { rv, pages } = await openCollection(call, context, { verb, selection, start, limit: 0, pageSize: 500 })
   if (name !== undefined) return { byNamespace, rv }
   for await (const { items } of pages) {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { requestAttributes } from '../../../../lib/authorization/attributes/requestattributes.ts'
 import { listOptions } from '../../../../lib/endpoints/lists/listoptions.ts'
-import { selectionOf } from '../../../../lib/endpoints/lists/selection.ts'
+import { selecting, selectionOf } from '../../../../lib/endpoints/lists/selection.ts'
 import { StatusError } from '../../../../lib/meta/errors/status.ts'
 import { boolean, object as objectSchema, string } from '../../../../lib/meta/schema/schema.ts'
 import cases from './vectors/selection.cases.json' with { type: 'json' }
@@ -61,6 +61,33 @@ test('a selector of a name prefix is a list of no name, and shows only names tha
   const { all, matches } = selectionOf(kind, listOptions(new Map([['namePrefix', ['ci-']]]), true))
   const shown = ['ci-', 'ci-a', 'ci', 'a-ci-'].filter((name) => matches({ object: object(name) } as never))
   expect([all, shown]).toEqual([true, ['ci-', 'ci-a']])
+})
+
+test.each([
+  ['', true],
+  ['labelSelector=a', false],
+  ['fieldSelector=metadata.name%3Dk', false],
+  ['namePrefix=ci-', true],
+  ['namePrefix=ci-&labelSelector=a', false],
+])('a selection of everything has no filter: %s', (query, all) => {
+  const named = [...new URLSearchParams(query)].map(([name, value]): [string, string[]] => [name, [value]])
+  expect(selectionOf(kind, listOptions(new Map(named), true)).all).toBe(all)
+})
+
+test('every filter leaves out what does not meet it, and a selection with one is not of everything', () => {
+  const stored = { object: object('k') } as never
+  const [yes, no] = [() => true, () => false]
+  const place = { name: undefined, namespace: undefined }
+  const seen = [[], [yes], [yes, no], [no, yes]].map((filters) => {
+    const { all, matches } = selecting(filters, place)
+    return [all, matches(stored)]
+  })
+  expect(seen).toEqual([
+    [true, true],
+    [false, true],
+    [false, false],
+    [false, false],
+  ])
 })
 
 test.each(cases.widened)('%s is not authorized as a request for one object', (selector) =>
