@@ -70,15 +70,15 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   // It starts for each request whose own function starts as well.
   [/^authorizer$/, 338],
   [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 492],
-  [/^lifecycle$/, 512],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 496],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 510],
+  [/^lifecycle$/, 514],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 498],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 512],
   // Strangers start this function, so it must start as quickly as others.
   [/^oauth2\/token$/, 566],
   // They judge issuers and the claims of ID tokens.
-  [/^(identityproviders|federatedidentitycredentials)\//, 571],
-  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 555],
-  [/./, 536],
+  [/^(identityproviders|federatedidentitycredentials)\//, 573],
+  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 557],
+  [/./, 538],
 ]
 
 const isPackage = (to: string) => !/^(lib|functions|infra|events|test|clients)\/|^node:/.test(to)

@@ -1,7 +1,9 @@
-/** Connects authentication to the store, for the authorizer, TokenReview and Self. */
+/** Connects authentication to the store, and to what records the use of keys. */
 import { table } from '../apis/management/v1/ownedaccesskey.table.ts'
 import { credentialItemKey } from '../authentication/credential.ts'
-import type { AuthenticationDeps } from '../authentication/requests/authenticate.ts'
+import type { Admitting } from '../authentication/requests/admit.ts'
+import type { AuthenticationDeps, LivingKey } from '../authentication/requests/authenticate.ts'
+import { confirmFirstUse, recordActivity } from '../authentication/requests/uses.ts'
 import type { JudgeDeps } from '../authentication/values/judge.ts'
 import { activityOf, sortKey } from '../storage/keys.ts'
 import { getCompanion } from '../storage/readcompanions.ts'
@@ -57,3 +59,17 @@ export function authenticationDeps(
     touchFailed: failed,
   }
 }
+
+/** Returns how a key is judged whose value was presented. */
+export const admitting = (
+  { scopes, usage }: Pick<AuthenticatingServer, 'scopes' | 'usage'>,
+  deps: AuthenticationDeps,
+): Admitting<LivingKey> => ({
+  scopes,
+  usage,
+  async confirm({ user, presented }) {
+    const ended = await confirmFirstUse(presented, deps)
+    return ended ? { ended } : { user }
+  },
+  touch: ({ presented }) => recordActivity(presented, deps),
+})

@@ -9,6 +9,7 @@
  * - A failure is an error of the gateway.
  */
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
+import { admit } from '../authentication/requests/admit.ts'
 import { authenticate, type DeadKey } from '../authentication/requests/authenticate.ts'
 import { bearerToken } from '../authentication/requests/bearertoken.ts'
 import { encodeUser } from '../authentication/requests/encodeuser.ts'
@@ -16,12 +17,11 @@ import type { Attributes, Decision } from '../authorization/attributes/attribute
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
 import { refuseByScope, type ScopeRefusal } from '../authorization/scoperefusal.ts'
-import { evaluate } from '../authorization/scopes/evaluate.ts'
 import { isReview } from '../authorization/scopes/roles.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { forbidden, StatusError } from '../meta/errors/status.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
-import { authenticationDeps } from './authentication.ts'
+import { admitting, authenticationDeps } from './authentication.ts'
 import { explainRoute } from './documents/explainroute.ts'
 import { MAX_REASON, routingOptions, type UnknownReason, unknownReason } from './lambda/audit.ts'
 import { type AuthorizerContext, encodeForbidden } from './lambda/authorizercontext.ts'
@@ -84,20 +84,21 @@ function attributesOf(
   }
 }
 
+/** Reports whether the request has the catch-all route, which `notfound.ts` serves. */
+const isUnserved = (event: APIGatewayRequestAuthorizerEvent, { kind }: Attributes): boolean =>
+  kind === 'nonresource' && event.resource === '/{proxy+}'
+
 /** Returns the 403 for a request outside the scope. For an unserved path it says so, because no other scope would help. */
-async function refusalOf(
+function refusalOf(
   event: APIGatewayRequestAuthorizerEvent,
   attributes: Attributes,
   user: UserInfo,
   { decision, server }: { decision: Extract<Decision, { allowed: false }>; server: AuthenticatingServer },
-): Promise<ScopeRefusal> {
-  // The catch-all route, which `notfound.ts` serves.
-  if (attributes.kind === 'nonresource' && event.resource === '/{proxy+}') {
-    const error = forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
-    return { reason: decision.reason, error }
-  }
-  await server.usage.refused(user.key, user.chain, attributes)
-  return refuseByScope(attributes, user, decision, server.scopes)
+): ScopeRefusal {
+  if (attributes.kind === 'resource' || !isUnserved(event, attributes))
+    return refuseByScope(attributes, user, decision, server.scopes)
+  const error = forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
+  return { reason: decision.reason, error }
 }
 
 /** The outcomes of an authorization, for the metrics. */
@@ -130,7 +131,8 @@ async function authorizeRequest(
   }
   const { sourceIp, userAgent } = event.requestContext.identity
   const source = { ip: sourceIp, ...(userAgent && { userAgent }) }
-  const result = await authenticate(token, authenticationDeps(server, touchFailed), source)
+  const deps = authenticationDeps(server, touchFailed)
+  const result = await authenticate(token, deps, source)
   if ('unknown' in result) return refuseUnknown()
   if ('dead' in result) return refuseDead(result)
   if ('outside' in result) {
@@ -138,38 +140,37 @@ async function authorizeRequest(
     refused('source', 403, outside, { user: key.user, key: key.name, keyUid: key.uid })
     return allow(key.name, { forbidden: encodeForbidden(forbidden(outside).status) })
   }
-  const { user, credential, warnings, confirm, touch } = result
-  const who = { user: user.name, key: user.key.name, keyUid: user.key.uid }
+  const { user, credential, warnings } = result
+  const { name, uid } = user.key
+  const who = { user: user.name, key: name, keyUid: uid }
   const attributes = attributesOf(event, server)
   if ('problem' in attributes) {
     refused('malformed', 400, attributes.problem, who)
     return allow(user.name, { badRequest: attributes.problem })
   }
-  const decision = evaluate(user.chain, attributes, server.scopes)
-  const pass = () =>
-    allow(user.name, { ...encodeUser({ ...user, credential }, warnings), reason: decision.reason.slice(0, MAX_REASON) })
-  if (!decision.allowed) {
-    // Its handler denies it in the form of a review: a cluster may take an error for no opinion.
-    if (isReview(attributes)) {
-      await server.usage.refused(user.key, user.chain, attributes)
-      return pass()
-    }
-    const { reason, error } = await refusalOf(event, attributes, user, { decision, server })
+  const purpose = isUnserved(event, attributes) ? 'unserved' : 'request'
+  const verdict = await admit(result, { attributes, isRecorded: true }, purpose, admitting(server, deps)).catch(
+    (error: unknown) => {
+      if (error instanceof StatusError && error.status.code === 507) return error
+      throw error
+    },
+  )
+  if (verdict instanceof StatusError) {
+    refused('failed', 507, verdict.message, who)
+    return allow(user.name, { forbidden: encodeForbidden(verdict.status) })
+  }
+  const { decision, ended } = verdict
+  if (ended) {
+    return 'unknown' in ended ? refuseUnknown() : refuseDead({ ...ended, key: { name, uid, user: user.name } })
+  }
+  // The handler of a review denies it in the form of a review: a cluster may take an error for no opinion.
+  if (!decision.allowed && !isReview(attributes)) {
+    const { reason, error } = refusalOf(event, attributes, user, { decision, server })
     refused('denied', 403, reason, who)
     return allow(user.name, { forbidden: encodeForbidden(error.status) })
   }
-  // A dry run is a use as well: what it reads is real.
-  const ended = await confirm().catch((error: unknown) => {
-    if (error instanceof StatusError && error.status.code === 507) return error
-    throw error
-  })
-  if (ended instanceof StatusError) {
-    refused('failed', 507, ended.message, who)
-    return allow(user.name, { forbidden: encodeForbidden(ended.status) })
-  }
-  if (ended) return 'unknown' in ended ? refuseUnknown() : refuseDead(ended)
-  await Promise.all([touch(), server.usage.used(user.key, user.chain, attributes)])
-  return pass()
+  const reason = decision.reason.slice(0, MAX_REASON)
+  return allow(user.name, { ...encodeUser({ ...user, credential }, warnings), reason })
 }
 
 export async function authorizerHandler() {

@@ -4,13 +4,15 @@
  */
 
 import { resourceVerbs } from '../apis/authorization/v1/resourceverbs.ts'
+import { admit, confirmedBefore } from '../authentication/requests/admit.ts'
+import type { UsageRecorder } from '../authentication/usage/recorder.ts'
 import type { Attributes, Decision, ResourceAttributes } from '../authorization/attributes/attributes.ts'
 import { belowBase } from '../authorization/attributes/requestattributes.ts'
 import { mayReview } from '../authorization/review.ts'
-import { evaluate } from '../authorization/scopes/evaluate.ts'
 import { everyScopeAllows } from '../authorization/scopes/everyscope.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import { isKeyReview } from '../authorization/scopes/roles.ts'
+import type { SpaceOptions } from '../authorization/scopes/space.ts'
 import { isMaster } from '../authorization/users/identity.ts'
 import { creatorsOf } from '../kinds/kinds.ts'
 import { formatValue } from '../meta/encoding/badvalue.ts'
@@ -22,7 +24,8 @@ import type { Config } from './process/config.ts'
 /** The parts of the server that `decide` uses. */
 export interface Decider<S> {
   config: Config
-  scopes: ScopeOptions
+  scopes: ScopeOptions & SpaceOptions
+  usage: UsageRecorder
   storage: Storage
   /** Loads the stored kinds. Most requests need only their own. */
   storedKinds(): Promise<readonly StoredKind<S>[]>
@@ -51,10 +54,11 @@ const toDecision = (access: Access, reason: string): Decision =>
  * decision with `self` is about the access key of the request, because the request names no object and the scope allows
  * it for that key only.
  */
-export async function decide<S>(server: Decider<S>, context: RequestContext, asked: Attributes): Promise<Decision> {
+export async function decide<S>(server: Decider<S>, context: RequestContext, given: Attributes): Promise<Decision> {
   const attributes: Attributes =
-    asked.kind === 'nonresource' ? { ...asked, path: belowBase(asked.path, server.config.basePath) } : asked
-  const byScope = evaluate(context.user.chain, attributes, server.scopes)
+    given.kind === 'nonresource' ? { ...given, path: belowBase(given.path, server.config.basePath) } : given
+  const asked = { attributes, isRecorded: false }
+  const { decision: byScope } = await admit(context, asked, 'question', confirmedBefore(server))
   if (!byScope.allowed) return byScope
   // Even for an administrator, a scope decides which keys it may review.
   const isUnlimited = !byScope.own && !(context.user.chain.length > 0 && isKeyReview(attributes))

@@ -16,12 +16,12 @@ import { type Credential, credentialItemKey } from '../authentication/credential
 import { endOfGates, findClosedGate, gateKeys } from '../authentication/gates.ts'
 import { decodeKeyInternal, firstTokens } from '../authentication/keyinternal.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
+import { admit, confirmedBefore } from '../authentication/requests/admit.ts'
 import { authenticate } from '../authentication/requests/authenticate.ts'
 import { type Judgement, judge } from '../authentication/values/judge.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
 import { belowBase } from '../authorization/attributes/requestattributes.ts'
 import { refuseByScope } from '../authorization/scoperefusal.ts'
-import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../authorization/scopes/space.ts'
 import type { EndpointServices } from '../endpoints/call.ts'
@@ -37,7 +37,7 @@ import { objectKey, type Store } from '../registry/store.ts'
 import type { Stored } from '../storage/interface.ts'
 import { getCompanion } from '../storage/readcompanions.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
-import { authenticationDeps, judgeDeps } from './authentication.ts'
+import { admitting, authenticationDeps, judgeDeps } from './authentication.ts'
 import { boundRecords } from './boundrecords.ts'
 import { type Decider, decide } from './decide.ts'
 import { eksOf } from './eks.ts'
@@ -146,13 +146,16 @@ export function createServer(environment: Environment): Server {
   const base = createAuthenticatingServer(environment)
   const { config, log, now } = base
 
-  // The server's own users present no key.
-  const used: Services['used'] = async ({ user: { key, chain, credential } }, attributes) => {
-    if (credential !== undefined) await base.usage.used(key, chain, attributes)
-  }
+  const deps = lazy(() => {
+    const failed = (error: unknown) => log('error', 'last activity not written', { error: describeError(error) })
+    return authenticationDeps(server, failed)
+  })
+  /** Admits something that a request does besides. The server's own users present no key, so nothing of them is recorded. */
+  const admitBeside = ({ user }: Pick<RequestContext, 'user'>, attributes: Attributes) =>
+    admit({ user }, { attributes, isRecorded: user.credential !== undefined }, 'further', confirmedBefore(base))
   const checkChain = async (context: RequestContext, attributes: Attributes): Promise<void> => {
-    const decision = evaluate(context.user.chain, attributes, base.scopes)
-    if (decision.allowed) return used(context, attributes)
+    const { decision } = await admitBeside(context, attributes)
+    if (decision.allowed) return
     const { reason, error } = refuseByScope(attributes, context.user, decision, base.scopes)
     context.note('denied', reason)
     throw error
@@ -186,7 +189,9 @@ export function createServer(environment: Environment): Server {
     },
     decide: (context, attributes) => decide(server, context, attributes),
     checkChain,
-    used,
+    async used(context, attributes) {
+      await admitBeside(context, attributes)
+    },
     async checkKeyHolds(context) {
       const current = await server.keyGeneration(context)
       const { generation = current } = context.user.key
@@ -195,10 +200,9 @@ export function createServer(environment: Environment): Server {
     storeOf: (kind) => storeOf(kind, server),
     keyStore: () => server.storeOf(OwnedAccessKey),
     authenticate(token, { writes } = { writes: true }) {
-      const touchFailed = (error: unknown) => log('error', 'last activity not written', { error: describeError(error) })
-      const deps = authenticationDeps(server, touchFailed)
-      return authenticate(token, writes ? deps : { ...deps, signal: async () => {} })
+      return authenticate(token, writes ? deps() : { ...deps(), signal: async () => {} })
     },
+    admit: (living, asked, purpose) => admit(living, asked, purpose, admitting(server, deps())),
     openWatch: (context) =>
       watchCounter({ storage: base.storage, most: config.watchesPerKey, now: Date.now, uuid: randomUUID })(context),
     async keyGeneration({ user: { key, credential } }) {

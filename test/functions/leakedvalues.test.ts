@@ -28,9 +28,11 @@ async function report(text: string): Promise<void> {
 
 /** Uses a value. Returns the user of the request, or why there is none. */
 async function use(value: string): Promise<UserInfo | string> {
-  const found = await functions.get().parts.authenticate(value)
+  const { parts } = functions.get()
+  const found = await parts.authenticate(value)
   if (!('user' in found)) return 'dead' in found ? found.dead : 'unknown'
-  await found.confirm()
+  const { ended } = await parts.admit(found, { isRecorded: true }, 'tokenReview')
+  expect(ended).toBeUndefined()
   return { ...found.user, credential: found.credential }
 }
 

@@ -5,8 +5,9 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { ChangeValues } from '../../lib/apis/management/v1/ownedaccesskey.values.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { decodeKeyInternal, type KeyInternal } from '../../lib/authentication/keyinternal.ts'
-import type { LivingKey } from '../../lib/authentication/requests/authenticate.ts'
+import type { AuthenticationDeps, LivingKey } from '../../lib/authentication/requests/authenticate.ts'
 import { decodeUser } from '../../lib/authentication/requests/usercontext.ts'
+import { confirmFirstUse, recordActivity } from '../../lib/authentication/requests/uses.ts'
 import { readSignal, signalPartition } from '../../lib/authentication/signals.ts'
 import { valuesOf } from '../../lib/authentication/values/keyvalues.ts'
 import { endLeaked } from '../../lib/authentication/values/leak.ts'
@@ -107,12 +108,17 @@ async function leak({ name }: Key, token: string): Promise<void> {
   await changeValues(name, (settled) => hash && endLeaked(settled, hash, { at: seconds() }))
 }
 
+let deps: AuthenticationDeps
+beforeAll(() => {
+  const fail = (error: unknown) => {
+    throw error
+  }
+  deps = { ...authenticationDeps(server, fail), now: () => now().getTime() }
+})
+
 const authenticate = async (token: string) => {
   const { authenticate } = await import('../../lib/authentication/requests/authenticate.ts')
-  const deps = authenticationDeps(server, (error) => {
-    throw error
-  })
-  return authenticate(token, { ...deps, now: () => now().getTime() })
+  return authenticate(token, deps)
 }
 async function alive(token: string): Promise<LivingKey> {
   const result = await authenticate(token)
@@ -122,14 +128,14 @@ async function alive(token: string): Promise<LivingKey> {
 /** Returns the state of a value, or why it gives no access. */
 async function stateOf(token: string): Promise<string> {
   const result = await authenticate(token)
-  if ('user' in result) return result.value.state
+  if ('user' in result) return result.presented.judged.state
   return 'dead' in result ? result.dead : 'unknown'
 }
 const states = (...tokens: string[]) => Promise.all(tokens.map(stateOf))
 async function use(token: string): Promise<UserInfo> {
-  const { user, credential, confirm, touch } = await alive(token)
-  expect(await confirm()).toBeUndefined()
-  await touch()
+  const { user, credential, presented } = await alive(token)
+  expect(await confirmFirstUse(presented, deps)).toBeUndefined()
+  await recordActivity(presented, deps)
   return { ...user, credential }
 }
 async function itemOf(token: string): Promise<JsonObject | undefined> {
@@ -178,7 +184,9 @@ describe('a rotation', () => {
     const token = await rotate(key, 60)
     await use(token)
     const { firstUsed } = (await itemOf(token)) as { firstUsed: number }
-    expect(await alive(key.token)).toMatchObject({ value: { state: 'Retiring', until: firstUsed + 60 } })
+    expect(await alive(key.token)).toMatchObject({
+      presented: { judged: { state: 'Retiring', until: firstUsed + 60 } },
+    })
     expect(await states(token)).toEqual(['Current'])
     expect(await generationOf(key.name)).toBe(1)
     ahead += 61
@@ -274,7 +282,7 @@ describe('settling', () => {
     await use(await rotate(key, 60))
     await change(key.name, labelled)
     const settled = await itemOf(key.token)
-    await old.touch()
+    await recordActivity(old.presented, deps)
     expect(await itemOf(key.token)).toEqual(settled)
   })
 
@@ -287,7 +295,9 @@ describe('settling', () => {
     expect(await generationOf(key.name)).toBe(2)
     expect(namesOf((await rowOf(key.name)).values)).toEqual(['Current', 'Retiring'])
     const after = [await alive(key.token), await alive(token)]
-    expect(after.map(({ user, value }) => [user, value])).toEqual(before.map(({ user, value }) => [user, value]))
+    expect(after.map(({ user, presented }) => [user, presented.judged.state])).toEqual(
+      before.map(({ user, presented }) => [user, presented.judged.state]),
+    )
     expect(await itemOf(token)).toMatchObject({ expiryIndex: 'credential', firstUsed: expect.any(Number) })
     expect(await itemOf(token)).not.toHaveProperty('pending')
     expect(await itemOf(key.token)).toMatchObject({ expiryIndex: 'rotation' })
@@ -581,6 +591,26 @@ describe('a request in flight', () => {
     open()
     return answer
   }
+
+  test('with a new value is unauthorized when the key is deleted before the first use is recorded', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    const removal = () => deleteObject(store, { namespace: '', name: key.name }, {}, contextAs(admin))
+    await expect(interrupt(() => ask(token), removal)).rejects.toThrow(/^Unauthorized$/)
+  })
+
+  test('with a new value is refused when the key is disabled before the first use is recorded', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    const disable = () => change(key.name, (live) => ({ ...live, spec: { ...live.spec, disabled: true } }))
+    const why = 'access key is disabled'
+    expect((await interrupt(() => ask(token), disable)).context).toMatchObject({ unauthorized: why })
+    const records = functions.get().log.map((line) => JSON.parse(line))
+    const { uid } = (await rowOf(key.name)).object.metadata
+    expect(records.filter(({ keyUid }) => keyUid === uid)).toEqual([
+      expect.objectContaining({ decision: 'deny', reason: why, user: 'alice', key: key.name, authorization: 'dead' }),
+    ])
+  })
 
   test.each([
     ['creates nothing', 0, 401],

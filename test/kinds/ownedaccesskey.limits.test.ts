@@ -3,7 +3,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { authenticate, type Source } from '../../lib/authentication/requests/authenticate.ts'
+import { authenticate } from '../../lib/authentication/requests/authenticate.ts'
+import { recordActivity, type Source } from '../../lib/authentication/requests/uses.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { rfc3339 } from '../../lib/meta/encoding/time.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
@@ -109,12 +110,13 @@ describe('the last sources of a key', () => {
 
   /** Uses the key some seconds after noon. */
   async function use(key: string, seconds: number, source?: Source, server = deployment.parts) {
-    const deps = authenticationDeps(server, (error) => {
+    const fail = (error: unknown) => {
       throw error
-    })
-    const result = await authenticate(key, { ...deps, now: () => later(seconds).getTime() }, source)
+    }
+    const deps = { ...authenticationDeps(server, fail), now: () => later(seconds).getTime() }
+    const result = await authenticate(key, deps, source)
     if (!('user' in result)) throw new Error('the key is not valid')
-    await result.touch()
+    await recordActivity(result.presented, deps)
   }
   const sourcesOf = async (name: string, server = deployment.parts) => {
     const { store, read } = world(server)

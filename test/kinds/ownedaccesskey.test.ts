@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { authenticate } from '../../lib/authentication/requests/authenticate.ts'
+import { recordActivity } from '../../lib/authentication/requests/uses.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import type { Secret } from '../../lib/meta/schema/writeonly.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
@@ -61,14 +62,15 @@ async function createKeyObject(
 
 /** Authenticates the key at that time: returns its user, `unknown`, or the reason of the 401. */
 async function use(key: string, now: Date, server: Server = deployment.parts): Promise<UserInfo | string> {
-  const deps = authenticationDeps(server, (error) => {
+  const fail = (error: unknown) => {
     throw error
-  })
-  const result = await authenticate(key, { ...deps, now: () => now.getTime() })
+  }
+  const deps = { ...authenticationDeps(server, fail), now: () => now.getTime() }
+  const result = await authenticate(key, deps)
   if ('unknown' in result) return 'unknown'
   if ('dead' in result) return result.dead
   if ('outside' in result) return result.outside
-  await result.touch()
+  await recordActivity(result.presented, deps)
   return result.user
 }
 const statusAt = async (name: string, now: Date, server = deployment.parts) => {

@@ -18,6 +18,7 @@ import { endOfGates, findClosedGate, gateKeys, requireOpenGates } from '../../au
 import { decodeKeyInternal, type TargetOfKey } from '../../authentication/keyinternal.ts'
 import { expiryOf, keyStatus, lifeOfStored } from '../../authentication/keystatus.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
+import { admit, confirmedBefore } from '../../authentication/requests/admit.ts'
 import { endedTarget, targetCredential } from '../../authentication/targetkeys.ts'
 import { formatPlace } from '../../authorization/scopes/place.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
@@ -240,6 +241,7 @@ async function makeToken(
       throw error
     })
   // As a request for the token with an access key would be recorded: the scope needs the entry that allows it.
-  if (user && !isDryRun) await server.usage.used(user.key, user.chain, target.request)
+  if (user)
+    await admit({ user }, { attributes: target.request, isRecorded: !isDryRun }, 'exchange', confirmedBefore(server))
   return { name, uid, expires, ...(issued && { issued }) }
 }

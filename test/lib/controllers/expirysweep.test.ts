@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../../lib/authentication/accesskey.ts'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
 import { authenticate } from '../../../lib/authentication/requests/authenticate.ts'
+import { recordActivity } from '../../../lib/authentication/requests/uses.ts'
 import { type Sweep, sweepExpired } from '../../../lib/controllers/expirysweep.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import { authenticationDeps } from '../../../lib/server/authentication.ts'
@@ -102,14 +103,12 @@ describe('a key', () => {
     await world.make('raced', {}, { ttl: 900 * day })
     const [, version = '', hash = ''] = (await world.credential('raced')).pk.split('#')
     const { storage } = world
-    const deps = authenticationDeps(
-      { storage, hashes: async () => [{ version, hash }], limits: {}, recordSources: false },
-      () => {},
-    )
-    const used = await authenticate(generateAccessKey(randomBytes), { ...deps, now: () => world.now().getTime() })
+    const parts = { storage, hashes: async () => [{ version, hash }], limits: {}, recordSources: false }
+    const deps = { ...authenticationDeps(parts, () => {}), now: () => world.now().getTime() }
+    const used = await authenticate(generateAccessKey(randomBytes), deps)
     if (!('user' in used)) throw new Error('not authenticated')
     await world.change('raced', (object) => ({ ...object, spec: { ttl: 1 } }))
-    await used.touch()
+    await recordActivity(used.presented, deps)
     clock.at = 8 * day
     expect(await sweep(world)).toMatchObject({ seen: 1, deleted: 1 })
   })

@@ -23,7 +23,7 @@ import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { message, textFields, texts } from '../../../registry/protobuf.ts'
-import type { ReviewServices } from '../../authorization/v1/reviewservices.ts'
+import { isOfCluster, type ReviewServices } from '../../authorization/v1/reviewservices.ts'
 import { userInfoSchema } from './selfsubjectreview.ts'
 
 export const TokenReview: VirtualKind<ReviewServices> = {
@@ -107,19 +107,17 @@ async function review(
   const { issuer, scopes } = services
   const place = await placeOf(audiences, context, services)
   if (place === undefined) return failed
-  // For an administrator it is a question, and no use of the key.
-  const cluster = place !== 'anywhere' && context.user.mayReview && !context.dryRun ? place : undefined
+  const isRecorded = place !== 'anywhere' && isOfCluster(context)
   // The cluster does not tell where the token came from, so a key that is limited to addresses is refused.
-  const authentication = await services.authenticate(token, { writes: cluster !== undefined })
+  const authentication = await services.authenticate(token, { writes: isRecorded })
   if (!('user' in authentication)) return failed
-  const { user, confirm, touch } = authentication
+  const { user } = authentication
   const audience = place === 'anywhere' ? undefined : placeAudience(issuer, place)
   const named = audience !== undefined && audiences.includes(audience)
   if (!isTaken(user.chain, place, named, scopes) || !isVisibleUser(user.name)) return failed
-  if (cluster) {
-    if (await confirm()) return failed
-    await Promise.all([touch(), services.usage.accepted(user.key, cluster)])
-  }
+  const asked = { isRecorded, ...(place !== 'anywhere' && { place }) }
+  const { decision } = await services.admit(authentication, asked, 'tokenReview')
+  if (!decision.allowed) return failed
   context.note('reviewedKey', user.key.name)
   return {
     authenticated: true,

@@ -1,5 +1,6 @@
 /** Declares the services that the reviews use. `lib/server/server.ts` implements them. */
-import type { Authentication } from '../../../authentication/requests/authenticate.ts'
+import type { Asked, Purpose, Verdict } from '../../../authentication/requests/admit.ts'
+import type { Authentication, LivingKey } from '../../../authentication/requests/authenticate.ts'
 import type { UsageRecorder } from '../../../authentication/usage/recorder.ts'
 import type { Attributes, Decision } from '../../../authorization/attributes/attributes.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
@@ -24,6 +25,8 @@ export interface ReviewServices {
   decide(context: RequestContext, attributes: Attributes): Promise<Decision>
   /** Authenticates a token. Without `writes`, the reuse of an ended value is not recorded. */
   authenticate(token: string, options?: { writes: boolean }): Promise<Authentication>
+  /** Judges an authenticated key, confirms that it gives access, and records its use, as the purpose demands. */
+  admit(living: LivingKey, asked: Asked, purpose: Purpose): Promise<Verdict>
   /**
    * Returns what the access key with this name and uid allows now; undefined if it no longer gives access. Makes one
    * consistent read, and another for a key that an exchange made.
@@ -34,3 +37,7 @@ export interface ReviewServices {
   /** Returns the uid of a virtual cluster instance, or undefined if it does not exist. */
   instanceUid(reference: { namespace: string; name: string }): Promise<string | undefined>
 }
+
+/** Reports whether a review is of a cluster, which lets the key act. For an administrator, and in a dry run, it is a question and no use. */
+export const isOfCluster = ({ user, dryRun }: Pick<RequestContext, 'user' | 'dryRun'>): boolean =>
+  user.mayReview === true && !dryRun

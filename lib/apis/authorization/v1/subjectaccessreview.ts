@@ -3,6 +3,7 @@
  * (docs/clusters.md), and administrators create it for users of this API. Source: k8s.io/api authorization/v1.
  */
 
+import { admit, type Confirmed, confirmedBefore, type Subject } from '../../../authentication/requests/admit.ts'
 import type { Attributes } from '../../../authorization/attributes/attributes.ts'
 import { mayReviewAt, NO_RIGHT, reviewAttributes } from '../../../authorization/review.ts'
 import { reasonWithEntry } from '../../../authorization/scoperefusal.ts'
@@ -22,7 +23,7 @@ import { message, texts } from '../../../registry/protobuf.ts'
 import { reviewStatus } from './answer.schema.ts'
 import { type AskedAttributes, nonResourceAttributes, resourceAttributes } from './attributes.schema.ts'
 import { attributesProtobuf, toAttributes, validateAsked } from './attributes.ts'
-import type { ReviewServices } from './reviewservices.ts'
+import { isOfCluster, type ReviewServices } from './reviewservices.ts'
 
 export const SubjectAccessReview: VirtualKind<ReviewServices> = {
   ...KINDS.SubjectAccessReview,
@@ -80,43 +81,47 @@ const ENDED =
 /** No opinion: the answer does not allow or deny. It has no reason, because a cluster would repeat the reason in its own refusals. */
 const noOpinion: JsonObject = { allowed: false }
 
+/** The key of a token, as the cluster passes it on. */
+interface KeyOfToken extends Subject {
+  user: Pick<Outsider, 'key' | 'chain'>
+  /** Unix seconds. */
+  issuedAt: number
+}
+
+/** Reads what the key allows now. Denies tokens from before the access of the key was ended. */
+async function confirm({ user: { key }, issuedAt }: KeyOfToken, services: ReviewServices): Promise<Confirmed> {
+  // Do not look up an invalid name: the store rejects empty and long keys.
+  const today = dnsSubdomainErrors(key.name).length === 0 ? await services.reviewedKey(key) : undefined
+  if (today === undefined) return { ended: { dead: 'the access key no longer gives access' } }
+  const { chain, generation, tokensNotBefore = 0 } = today
+  const user = { key: { uid: key.uid, generation }, chain }
+  // A cluster that does not send the time of issue cannot distinguish these tokens, so all of them are invalid.
+  return issuedAt < tokensNotBefore ? { user, ended: { dead: ENDED } } : { user }
+}
+
 /**
  * Denies a request that the scope chain does not allow, or that the key's current scopes do not allow since they were
  * narrowed. Denies every request of an invalid key, and of tokens from before its access was ended. The cluster decides all
  * other requests. What the key did there, and what its scopes refused, is recorded only if the caller is the cluster.
  */
 async function judge(
-  { key, chain, place, issuedAt }: Outsider,
+  { place, issuedAt, ...user }: Outsider,
   spec: ReviewSpec,
   context: RequestContext,
   services: ReviewServices,
 ): Promise<JsonObject> {
-  const { scopes, usage } = services
+  const { scopes } = services
   if (!mayReviewAt(context.user.chain, place, scopes))
     return denied('the access key of the caller may not review requests at this cluster')
   const attributes = toAttributes(spec, targetOf(place, scopes))
-  const decide = (all: ScopeChain) => evaluateAt(all, place, attributes, scopes)
-  const deny = (all: ScopeChain, reason: string) =>
-    denied(reasonWithEntry(reason, all, attributes, { options: scopes, judge: decide }))
-  // Do not look up an invalid name: the store rejects empty and long keys.
-  const lookUp = async () => (dnsSubdomainErrors(key.name).length === 0 ? services.reviewedKey(key) : undefined)
-  const isRecorded = context.user.mayReview === true && !context.dryRun
-  const decision = decide(chain)
-  if (!decision.allowed) {
-    if (isRecorded) await usage.refused(key, chain, attributes, place, async () => (await lookUp()) !== undefined)
-    return deny(chain, decision.reason)
-  }
-  const today = await lookUp()
-  if (today === undefined) return denied('the access key no longer gives access')
-  // A cluster that does not send the time of issue cannot distinguish these tokens, so all of them are invalid.
-  if (issuedAt < (today.tokensNotBefore ?? 0)) return denied(ENDED)
-  const narrowed = decide(today.chain)
-  if (!narrowed.allowed) {
-    if (isRecorded) await usage.refused(key, today.chain, attributes, place)
-    return deny(today.chain, narrowed.reason)
-  }
-  if (isRecorded) await usage.used({ uid: key.uid, generation: today.generation }, today.chain, attributes, place)
-  return noOpinion
+  const asked = { attributes, place, isRecorded: isOfCluster(context) }
+  const { decision, chain } = await admit({ user, issuedAt }, asked, 'accessReview', {
+    ...confirmedBefore(services),
+    confirm: (token: KeyOfToken) => confirm(token, services),
+  })
+  if (decision.allowed) return noOpinion
+  const judgeAgain = (all: ScopeChain) => evaluateAt(all, place, attributes, scopes)
+  return denied(reasonWithEntry(decision.reason, chain, attributes, { options: scopes, judge: judgeAgain }))
 }
 
 /** Returns how this API would decide the request if the user sent it with an access key without a scope. */

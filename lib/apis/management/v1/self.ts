@@ -13,15 +13,14 @@ import type { Services } from './services.ts'
  * Returns the user that an access key authenticates. Throws the same 401 as a request with that key, so that Self reveals
  * no more than using the key does.
  */
-async function holderOf(accessKey: string, context: RequestContext, { authenticate }: Services): Promise<UserInfo> {
-  const authentication = await authenticate(accessKey)
+async function holderOf(accessKey: string, context: RequestContext, services: Services): Promise<UserInfo> {
+  const authentication = await services.authenticate(accessKey)
   if ('unknown' in authentication) throw unauthorized()
   if ('dead' in authentication) throw unauthorized(authentication.dead)
   if ('outside' in authentication) throw forbidden(authentication.outside)
-  const { user, touch } = authentication
+  const { user } = authentication
   context.note('reviewedKey', user.key.name)
-  // This is not a use of the key, so it does not confirm a pending value.
-  if (!context.dryRun) await touch()
+  await services.admit(authentication, { isRecorded: !context.dryRun }, 'self')
   return user
 }
 

@@ -2,7 +2,8 @@
 
 import type { LifeLimits } from '../../../authentication/keystatus.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
-import type { Authentication } from '../../../authentication/requests/authenticate.ts'
+import type { Asked, Purpose, Verdict } from '../../../authentication/requests/admit.ts'
+import type { Authentication, LivingKey } from '../../../authentication/requests/authenticate.ts'
 import type { Judgement } from '../../../authentication/values/judge.ts'
 import type { Attributes } from '../../../authorization/attributes/attributes.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
@@ -63,6 +64,8 @@ export interface Services {
   provider(name: string): Promise<Provider | undefined>
   /** Authenticates an access key. Without `writes`, the reuse of an ended value is not recorded. */
   authenticate(token: string, options?: { writes: boolean }): Promise<Authentication>
+  /** Judges an authenticated key, confirms that it gives access, and records its use, as the purpose demands. */
+  admit(living: LivingKey, asked: Asked, purpose: Purpose): Promise<Verdict>
   /** Rejects with 403 unless the scope chain of the request allows the attributes. */
   checkChain(context: RequestContext, attributes: Attributes): Promise<void>
   /** Records a request that the scope chain allowed, besides the one that the authorizer has seen. Never rejects. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
 import { type AuthenticationDeps, authenticate } from '../../../../lib/authentication/requests/authenticate.ts'
+import { recordActivity } from '../../../../lib/authentication/requests/uses.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { CREATED, HASH, itemOf, storedKey } from '../keys.ts'
 
@@ -47,7 +48,7 @@ describe('authenticate', () => {
       chain: [],
     })
     expect(log).toEqual(['read'])
-    await result.touch()
+    await recordActivity(result.presented, deps)
     expect(log[1]).toEqual({
       hash: HASH,
       name: 'ci',
@@ -104,7 +105,7 @@ describe('authenticate', () => {
       const { deps, log } = world(item, { recordSources })
       const result = await authenticate(KEY, deps, { ip, userAgent: 'curl' })
       if (!('user' in result)) throw new Error('not authenticated')
-      await result.touch()
+      await recordActivity(result.presented, deps)
       return log[1]
     }
     expect(await useFrom('198.51.100.7', true)).toMatchObject({
@@ -119,7 +120,7 @@ describe('authenticate', () => {
     const { deps, log } = world({ ...itemOf(storedKey()), lastActivity: CREATED - 60 })
     const result = await authenticate(KEY, deps)
     if (!('user' in result)) throw new Error('not authenticated')
-    await result.touch()
+    await recordActivity(result.presented, deps)
     expect(log).toEqual(['read'])
   })
 
@@ -128,7 +129,7 @@ describe('authenticate', () => {
     const { deps, log } = world(itemOf(storedKey()), { touch: () => Promise.reject(failure) })
     const result = await authenticate(KEY, deps)
     if (!('user' in result)) throw new Error('not authenticated')
-    await result.touch()
+    await recordActivity(result.presented, deps)
     expect(log).toEqual(['read', failure])
   })
 

@@ -8,6 +8,7 @@ import { credentialItemKey } from '../../../../lib/authentication/credential.ts'
 import { decodeKeyInternal } from '../../../../lib/authentication/keyinternal.ts'
 import type { KeyHash } from '../../../../lib/authentication/pepper.ts'
 import { authenticate } from '../../../../lib/authentication/requests/authenticate.ts'
+import { confirmFirstUse, recordActivity } from '../../../../lib/authentication/requests/uses.ts'
 import { generationOf, valuesOf } from '../../../../lib/authentication/values/keyvalues.ts'
 import { endLeaked } from '../../../../lib/authentication/values/leak.ts'
 import { StatusError } from '../../../../lib/meta/errors/status.ts'
@@ -176,11 +177,12 @@ export async function createReal({ items, now, call, happened }: World, first: s
 
   return {
     async authenticate(value) {
-      const found = await authenticate(textOf(value), depsOf(open(itemsFor(() => ({ type: 'settled' })))))
+      const deps = depsOf(open(itemsFor(() => ({ type: 'settled' }))))
+      const found = await authenticate(textOf(value), deps)
       if (!('user' in found)) return 'dead' in found ? found.dead : 'unknown'
-      const refused = await found.confirm()
+      const refused = await confirmFirstUse(found.presented, deps)
       if (refused) return 'dead' in refused ? refused.dead : 'unknown'
-      await found.touch()
+      await recordActivity(found.presented, deps)
       return undefined
     },
     rotate: ({ overlap, key, replace = false }) =>

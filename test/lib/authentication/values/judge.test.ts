@@ -1,11 +1,8 @@
 /** Tests how values of a key are judged by their credentials, in every state of a rotation. */
 import { describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
-import {
-  type AuthenticationDeps,
-  authenticate,
-  type Use,
-} from '../../../../lib/authentication/requests/authenticate.ts'
+import { type AuthenticationDeps, authenticate } from '../../../../lib/authentication/requests/authenticate.ts'
+import { confirmFirstUse, recordActivity, type Use } from '../../../../lib/authentication/requests/uses.ts'
 import { tombstoneAttributes } from '../../../../lib/authentication/values/tombstone.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import type { TouchOutcome } from '../../../../lib/storage/interface.ts'
@@ -66,21 +63,22 @@ async function alive(deps: AuthenticationDeps, token: string) {
   if (!('user' in result)) throw new Error(JSON.stringify(result))
   return result
 }
+const confirmed = async (deps: AuthenticationDeps) => confirmFirstUse((await alive(deps, NEW)).presented, deps)
 
 describe('the old value', () => {
   const item = live({}, opening)
 
   test('is current while the new one is unused, and reads it', async () => {
     const { deps, log } = world({ items: { [OLD]: item, [NEW]: live({}, pending) } })
-    expect((await alive(deps, OLD)).value).toEqual({ state: 'Current' })
+    expect((await alive(deps, OLD)).presented.judged).toMatchObject({ state: 'Current' })
     expect(log).toEqual(['read old', 'read new'])
   })
 
   test('is retiring after the first use of the new one, until the overlap has passed', async () => {
     const items = { [OLD]: item, [NEW]: live({}, { ...pending, firstUsed: CREATED + 10 }) }
     const { deps } = world({ items, at: 69 })
-    const { value, warnings } = await alive(deps, OLD)
-    expect(value).toEqual({ state: 'Retiring', until: CREATED + 70 })
+    const { presented, warnings } = await alive(deps, OLD)
+    expect(presented.judged).toMatchObject({ state: 'Retiring', until: CREATED + 70 })
     expect(warnings.join()).toContain('was rotated and works until')
     const late = world({ items, at: 70 })
     expect(await authenticate(OLD, late.deps)).toEqual({ dead: 'access key value was rotated', key })
@@ -90,7 +88,7 @@ describe('the old value', () => {
   test('that was settled works until its end, without reading the new one', async () => {
     const items = { [OLD]: live({}, { until: CREATED + 70, generation: 0 }) }
     const { deps, log } = world({ items, at: 69 })
-    expect((await alive(deps, OLD)).value).toEqual({ state: 'Retiring', until: CREATED + 70 })
+    expect((await alive(deps, OLD)).presented.judged).toMatchObject({ state: 'Retiring', until: CREATED + 70 })
     expect(log).toEqual(['read old'])
     expect(await authenticate(OLD, world({ items, at: 70 }).deps)).toMatchObject({
       dead: 'access key value was rotated',
@@ -115,7 +113,7 @@ describe('the old value', () => {
         items[OLD] = live()
       },
     })
-    expect((await alive(deps, OLD)).value).toEqual({ state: 'Current' })
+    expect((await alive(deps, OLD)).presented.judged).toMatchObject({ state: 'Current' })
     expect(log).toEqual(['read old', 'read new', 'read old'])
   })
 
@@ -172,20 +170,20 @@ describe('a pending value', () => {
 
   test('is confirmed by its first use, which records nothing else', async () => {
     const { deps, log } = world({ items: items(), at: 5 })
-    const { value, confirm, touch } = await alive(deps, NEW)
-    expect(value).toEqual({ state: 'Pending' })
-    await touch()
+    const { presented } = await alive(deps, NEW)
+    expect(presented.judged.state).toBe('Pending')
+    await recordActivity(presented, deps)
     expect(log).toEqual(['read new'])
-    expect(await confirm()).toBeUndefined()
+    expect(await confirmFirstUse(presented, deps)).toBeUndefined()
     expect(log).toEqual(['read new', use])
   })
 
   test('that another request has confirmed is not confirmed again', async () => {
     const used = { ...pending, firstUsed: CREATED + 1, lastActivity: CREATED + 1 }
     const { deps, log } = world({ items: { [NEW]: live({}, used) }, at: 5 })
-    const { value, confirm } = await alive(deps, NEW)
-    expect(value).toEqual({ state: 'Current' })
-    expect(await confirm()).toBeUndefined()
+    const { presented } = await alive(deps, NEW)
+    expect(presented.judged.state).toBe('Current')
+    expect(await confirmFirstUse(presented, deps)).toBeUndefined()
     expect(log).toEqual(['read new'])
   })
 
@@ -198,7 +196,7 @@ describe('a pending value', () => {
         return 'busy'
       },
     })
-    expect(await (await alive(deps, NEW)).confirm()).toBeUndefined()
+    expect(await confirmed(deps)).toBeUndefined()
     expect(log).toEqual(['read new', use, 'read new'])
   })
 
@@ -211,13 +209,13 @@ describe('a pending value', () => {
         return 'busy'
       },
     })
-    expect(await (await alive(deps, NEW)).confirm()).toBeUndefined()
+    expect(await confirmed(deps)).toBeUndefined()
     expect(attempts).toBe(3)
   })
 
   test.each<[string, JsonObject | undefined, object]>([
-    ['ended', ended('finished'), { dead: 'access key value was rotated', key }],
-    ['was disabled', live({ disabled: true }, { ...pending, generation: 3 }), { dead: 'access key is disabled', key }],
+    ['ended', ended('finished'), { dead: 'access key value was rotated' }],
+    ['was disabled', live({ disabled: true }, { ...pending, generation: 3 }), { dead: 'access key is disabled' }],
     ['was deleted', undefined, { unknown: true }],
   ])('gives no access when it %s before the confirmation', async (_, after, refusal) => {
     const { deps } = world({
@@ -227,7 +225,7 @@ describe('a pending value', () => {
         return 'refused'
       },
     })
-    expect(await (await alive(deps, NEW)).confirm()).toEqual(refusal)
+    expect(await confirmed(deps)).toEqual(refusal)
   })
 
   test('is a 503 if the key is changed before the confirmation, so that the request is authorized again', async () => {
@@ -238,13 +236,13 @@ describe('a pending value', () => {
         return 'refused'
       },
     })
-    await expect((await alive(deps, NEW)).confirm()).rejects.toMatchObject({ status: { code: 503 } })
+    await expect(confirmed(deps)).rejects.toMatchObject({ status: { code: 503 } })
   })
 
   test('is a 503 if its use cannot be recorded', async () => {
     const busy = world({ items: items(), touch: () => 'busy' })
     const failure = { status: { code: 503, details: { retryAfterSeconds: 1 } } }
-    await expect((await alive(busy.deps, NEW)).confirm()).rejects.toMatchObject(failure)
+    await expect(confirmed(busy.deps)).rejects.toMatchObject(failure)
     expect(busy.log.filter((one) => typeof one === 'object')).toHaveLength(3)
     const cause = new Error('unanswered')
     const dark = world({
@@ -253,7 +251,7 @@ describe('a pending value', () => {
         throw cause
       },
     })
-    await expect((await alive(dark.deps, NEW)).confirm()).rejects.toMatchObject({ ...failure, cause })
+    await expect(confirmed(dark.deps)).rejects.toMatchObject({ ...failure, cause })
   })
 })
 
@@ -286,7 +284,7 @@ describe('a sliding key', () => {
 test('a use of a value that is not current leaves the index alone', async () => {
   for (const more of [{ until: CREATED + 1000 }, { ...pending, firstUsed: CREATED }]) {
     const { deps, log } = world({ items: { [NEW]: live({ ttl: 500 }, more) }, at: 100 })
-    await (await alive(deps, NEW)).touch()
+    await recordActivity((await alive(deps, NEW)).presented, deps)
     expect(log[1]).toMatchObject({ attributes: {}, lacks: expect.arrayContaining(['ended']) })
     expect(log[1]).not.toHaveProperty('also.0.sk', expect.stringContaining('rotated'))
   }
@@ -329,7 +327,7 @@ describe('a key that is limited to addresses', () => {
     const dead = { [OLD]: { ...limited[OLD], disabled: true } as JsonObject }
     expect(await authenticate(OLD, world({ items: dead }).deps)).toMatchObject({ dead: 'access key is disabled' })
     const waiting = world({ items: { [NEW]: { ...limited[OLD], ...pending } as JsonObject } })
-    expect(await authenticate(NEW, waiting.deps)).not.toHaveProperty('confirm')
+    expect(await authenticate(NEW, waiting.deps)).not.toHaveProperty('presented')
   })
 })
 

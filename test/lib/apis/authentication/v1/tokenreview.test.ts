@@ -2,37 +2,55 @@
 import { expect, test } from 'vitest'
 import { TokenReview } from '../../../../../lib/apis/authentication/v1/tokenreview.ts'
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/reviewservices.ts'
+import { readCredential } from '../../../../../lib/authentication/credential.ts'
+import { admit } from '../../../../../lib/authentication/requests/admit.ts'
+import type { PresentedValue } from '../../../../../lib/authentication/requests/uses.ts'
 import { noUsage } from '../../../../../lib/authentication/usage/recorder.ts'
 import { parseSpaceNamespace } from '../../../../../lib/authorization/scopes/space.ts'
 import type { UserInfo } from '../../../../../lib/authorization/users/user.ts'
 import { endless } from '../../../../support/deadlines.ts'
+import { itemOf, storedKey } from '../../../authentication/keys.ts'
 import { as, master } from '../../../authorization/users.ts'
 
 const scope = { clusters: [{ cluster: 'eu' }] }
 
 const cluster: UserInfo = { ...master, mayReview: true }
+const scopes = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
+const hash = { version: '1', hash: 'hash' }
+const judged: PresentedValue['judged'] = { credential: readCredential(itemOf(storedKey())), state: 'Current' }
+const living = { warnings: [], credential: { ...hash, created: 0 }, presented: { hash, judged, source: undefined } }
 
-async function statusFor(user: UserInfo, audiences = ['https://api.example.com/clusters/eu'], caller = cluster) {
+async function statusFor(
+  user: UserInfo,
+  { caller = cluster, hasEnded = false, dryRun = false, audiences = ['https://api.example.com/clusters/eu'] } = {},
+) {
   const touched: string[] = []
   const recorded: unknown[] = []
+  const usage = { ...noUsage, accepted: async (_: unknown, place: unknown) => void recorded.push(place) }
   const services: ReviewServices = {
-    scopes: { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') },
+    scopes,
     issuer: 'https://api.example.com',
     decide: async () => ({ allowed: true, reason: '' }),
     authenticate: async (_, { writes } = { writes: true }) => ({
       ...(writes && touched.push('authenticated') && {}),
+      ...living,
       user,
-      warnings: [],
-      credential: { version: '1', hash: 'hash', created: 0 },
-      value: { state: 'Current' },
-      confirm: async () => void touched.push('confirmed'),
-      touch: async () => void touched.push(user.name),
     }),
+    admit: (subject, asked, purpose) =>
+      admit(subject, asked, purpose, {
+        scopes,
+        usage,
+        async confirm() {
+          touched.push('confirmed')
+          return hasEnded ? { ended: { dead: 'access key is disabled' } } : { user }
+        },
+        touch: async () => void touched.push(user.name),
+      }),
     reviewedKey: async () => ({ chain: [] }),
     instanceUid: async () => undefined,
-    usage: { ...noUsage, accepted: async (_, place) => void recorded.push(place) },
+    usage,
   }
-  const context = { user: caller, now: new Date(0), dryRun: false, deadline: endless, warn: () => {}, note: () => {} }
+  const context = { user: caller, now: new Date(0), dryRun, deadline: endless, warn: () => {}, note: () => {} }
   const object = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenReview',
@@ -50,9 +68,27 @@ test('does not authenticate a user with the prefix system:, nor record a use of 
 })
 
 test('records nothing for an administrator, who is no cluster', async () => {
-  const { status, touched, recorded } = await statusFor(as({ user: 'alice', scope }), undefined, master)
+  const { status, touched, recorded } = await statusFor(as({ user: 'alice', scope }), { caller: master })
   expect(status).toMatchObject({ authenticated: true })
   expect([touched, recorded]).toEqual([[], []])
+})
+
+test('records nothing for a caller that is of no place', async () => {
+  const { status, touched, recorded } = await statusFor(as({ user: 'alice', scope }), { audiences: [] })
+  expect(status).toMatchObject({ authenticated: true })
+  expect([touched, recorded]).toEqual([[], []])
+})
+
+test('records nothing in a dry run', async () => {
+  const { status, touched, recorded } = await statusFor(as({ user: 'alice', scope }), { dryRun: true })
+  expect(status).toMatchObject({ authenticated: true })
+  expect([touched, recorded]).toEqual([[], []])
+})
+
+test('authenticates nobody, and records nothing, when the key has ended before its first use was recorded', async () => {
+  const { status, touched, recorded } = await statusFor(as({ user: 'alice', scope }), { hasEnded: true })
+  expect(status).toEqual({ user: {}, error: 'invalid bearer token' })
+  expect([touched, recorded]).toEqual([['authenticated', 'confirmed'], []])
 })
 
 test('returns the uid of a user who has one', async () => {
