@@ -16,6 +16,7 @@ import { encodeUser } from '../authentication/requests/encodeuser.ts'
 import type { Attributes, Decision } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
+import { mayReview } from '../authorization/review.ts'
 import { refuseByScope, type ScopeRefusal } from '../authorization/scoperefusal.ts'
 import { isReview } from '../authorization/scopes/roles.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
@@ -107,14 +108,23 @@ type AuthorizationOutcome = 'allowed' | 'denied' | 'dead' | 'source' | 'malforme
 /** Writes the audit record of a request that reaches no handler with a user. */
 type Refused = (outcome: AuthorizationOutcome, code: number, reason: string, who?: LogFields) => void
 
+interface Authorized {
+  result: APIGatewayAuthorizerResult
+  /** For the metrics of a request whose handler writes the audit record. */
+  outcome: AuthorizationOutcome
+}
+
 async function authorizeRequest(
   event: APIGatewayRequestAuthorizerEvent,
   server: AuthenticatingServer,
   refused: Refused,
-): Promise<APIGatewayAuthorizerResult> {
+): Promise<Authorized> {
   const { requestId } = event.requestContext
   const retry = SAFE.includes(event.httpMethod) ? { retryAfter: '1' } : {}
-  const allow = (principalId: string, context: AuthorizerContext) => allowed(principalId, { ...context, ...retry })
+  const allow = (principalId: string, context: AuthorizerContext, outcome: AuthorizationOutcome = 'allowed') => ({
+    result: allowed(principalId, { ...context, ...retry }),
+    outcome,
+  })
   const touchFailed = (error: unknown) =>
     server.log('error', 'last activity not written', { requestId, error: describeError(error) })
   const token = bearerToken(authorizationHeaders(event))
@@ -170,7 +180,9 @@ async function authorizeRequest(
     return allow(user.name, { forbidden: encodeForbidden(error.status) })
   }
   const reason = decision.reason.slice(0, MAX_REASON)
-  return allow(user.name, { ...encodeUser({ ...user, credential }, warnings), reason })
+  const isDenied = !decision.allowed || mayReview(user, attributes, server.scopes)?.allowed === false
+  const context = { ...encodeUser({ ...user, credential }, warnings), reason }
+  return allow(user.name, context, isDenied ? 'denied' : 'allowed')
 }
 
 export async function authorizerHandler() {
@@ -187,9 +199,9 @@ export async function authorizerHandler() {
       seen.audit({ facts, judgement: { decision: 'deny', reason }, code }, measured(outcome))
     }
     try {
-      const result = await seen.run(() => authorizeRequest(event, server, refused))
+      const { result, outcome } = await seen.run(() => authorizeRequest(event, server, refused))
       const { requestId } = event.requestContext
-      if (!isRecorded) seen.log('authorization', { requestId }, measured('allowed'))
+      if (!isRecorded) seen.log('authorization', { requestId }, measured(outcome))
       return result
     } catch (error) {
       if (!(error instanceof Unauthorized)) {

@@ -7,6 +7,7 @@ import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { startVirtualCluster, type VirtualCluster } from '../../infra/local/virtualcluster/virtualcluster.ts'
+import { NO_RIGHT } from '../../lib/authorization/review.ts'
 import { provider, providers, trust, trusts } from '../support/federation.ts'
 import { apiVersion, instance, instances as instancesIn, keys, management } from '../support/objects.ts'
 import type { Answer, Call } from '../support/request.ts'
@@ -394,6 +395,35 @@ describe('issued credentials', () => {
     const unknown = await ask(STRANGER)
     expect(unknown.record).toMatchObject({ user: 'agent', review: 'not authenticated', decision: 'allow', code: 201 })
     expect(unknown.record).not.toHaveProperty('reviewedKey')
+  })
+
+  // The answer denies it in the form of a review, with a code below 300.
+  test.each([
+    ['authentication', 'TokenReview', { token: 'a-token' }],
+    ['authorization', 'SubjectAccessReview', { user: 'bob', nonResourceAttributes: { path: '/', verb: 'get' } }],
+  ])('says that a key may not create reviews (%s)', async (group, kind, spec) => {
+    const apiVersion = `${group}.k8s.io/v1`
+    const path = `/apis/${apiVersion}/${kind.toLowerCase()}s`
+    const ask = async (key: object) => {
+      const { value } = await makeKey({ user: 'bob', ...key })
+      return callAudited(path, { token: value, method: 'POST', body: { apiVersion, kind, spec } })
+    }
+    // Only its scope keeps an administrator from them.
+    const outside = await ask({ groups: ['system:masters'], scope: { projects: [{ project: 'web' }] } })
+    expect(outside.answer.status).toBe(201)
+    expect(outside.record).toMatchObject({ user: 'bob', decision: 'deny', code: 201 })
+    expect(outside.record.reason).toMatch(/^spec\.scope does not allow create of /)
+    const unentitled = await ask({})
+    expect(unentitled.record).toMatchObject({ user: 'bob', decision: 'deny', code: 201, reason: NO_RIGHT })
+    for (const { answer, record } of [outside, unentitled]) {
+      expect(record).not.toHaveProperty('denial')
+      const lines = server.log.map((line) => JSON.parse(line))
+      const ofRequest = lines.filter(({ requestId }) => requestId === answer.headers['audit-id'])
+      expect(ofRequest.map(({ message, authorization }) => [message, authorization])).toEqual([
+        ['authorization', 'denied'],
+        ['audit', undefined],
+      ])
+    }
   })
 })
 

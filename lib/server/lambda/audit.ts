@@ -112,14 +112,16 @@ export function unknownReason(token: string | undefined): UnknownReason {
 
 /**
  * Returns the judgement and the facts of a request that a handler answered, from its notes. `scope` and `access` are the
- * rules that allowed it. `denied` is why an object was refused or hidden, and `refusal` is the message of a 401 or 403.
- * The other notes are facts. A 404 for a hidden object is a denial, and so is every response without a user.
+ * rules that allowed it. `denied` is why an object was refused or hidden, `refusal` is the message of a 401 or 403, and `denial` is
+ * why a review says in its own form that it may not be created. The other notes are facts. A 404 for a hidden object is a denial, and
+ * so is every response without a user.
  */
 export function judgementOf(
   notes: Readonly<Record<string, Note>>,
   code: number,
 ): { judgement: Judgement; facts: LogFields } {
-  const { scope, access, denied, refusal, ...facts } = notes
+  const { scope, access, denied, refusal, denial, ...facts } = notes
+  if (denial !== undefined) return { judgement: { decision: 'deny', reason: joined(denial) }, facts }
   const isDenial = code === 401 || code === 403 || (code === 404 && denied !== undefined)
   if (isDenial) return { judgement: { decision: 'deny', reason: joined(denied ?? refusal ?? 'no user') }, facts }
   if (scope === undefined && access === undefined) return { judgement: { decision: 'deny', reason: 'no user' }, facts }

@@ -139,7 +139,10 @@ async function reviewToken(
   services: ReviewServices,
 ): Promise<JsonObject> {
   const mayAsk = await services.decide(context, reviewAttributes(KINDS.TokenReview, { type: 'Management' }))
-  if (!mayAsk.allowed) return { user: {}, error: NO_RIGHT }
+  if (!mayAsk.allowed) {
+    context.note('denial', mayAsk.reason)
+    return { user: {}, error: NO_RIGHT }
+  }
   if (!token) throw badRequest('token is required for TokenReview in authentication')
   return review(token, audiences, context, services)
 }

@@ -148,6 +148,7 @@ async function reviewSubject(spec: ReviewSpec, context: RequestContext, services
   if (!mayAsk.allowed) {
     // An error would be no opinion at a cluster with another failurePolicy, and its RBAC would allow what the scopes do not.
     context.note('review', 'denied')
+    context.note('denial', mayAsk.reason)
     return denied(NO_RIGHT)
   }
   const errors = validate(spec)
