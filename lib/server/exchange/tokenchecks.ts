@@ -7,7 +7,8 @@ import { algorithmsOf, audienceOf, type Provider, typeOf } from '../../federatio
 import type { Trust } from '../../federation/trust.ts'
 import type { JsonObject, JsonValue } from '../../meta/types.ts'
 import { own } from '../../meta/value/walk.ts'
-import { notAccepted, OAuthError, quoteName, quoteValue, type RefusalReason } from '../oauth/oautherror.ts'
+import { notAccepted, OAuthError, quoteName, quoteValue } from '../oauth/oautherror.ts'
+import type { RefusalReason } from '../oauth/outcomes.ts'
 
 /** Checks that the token is made by this issuer for this API. Its signature is not verified yet. */
 export function checkTarget({ issuer, audience, alg }: IdToken, { spec }: Provider, ownIssuer: string): void {

@@ -19,10 +19,8 @@ import { createServer, type Server } from '../server.ts'
 import { warmUp } from '../warmup.ts'
 import { errorAnswer } from './answers.ts'
 import { type Form, readForm } from './form.ts'
-import { OAuthError, type RefusalReason, unavailable } from './oautherror.ts'
-
-/** What an endpoint did, for the audit record and the metrics. */
-export type Outcome = 'exchanged' | 'accepted' | 'revoked' | 'nothing_revoked' | RefusalReason
+import { OAuthError, unavailable } from './oautherror.ts'
+import type { Outcome } from './outcomes.ts'
 
 /** A request to an OAuth endpoint. */
 export interface OAuthCall {

@@ -1,5 +1,6 @@
 /** Defines the errors of the OAuth endpoints (RFC 6749 section 5.2, RFC 7009 section 2.2.1), and quotes values of clients in their descriptions. */
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
+import type { RefusalReason } from './outcomes.ts'
 
 type ErrorCode =
   | 'invalid_request'
@@ -8,43 +9,6 @@ type ErrorCode =
   | 'invalid_target'
   | 'unsupported_token_type'
   | 'temporarily_unavailable'
-
-/** Why a request was refused, for the audit record and the metrics. docs/audit.md explains each. */
-export type RefusalReason =
-  | 'malformed'
-  | 'method'
-  | 'unknown_client'
-  | 'client_disabled'
-  | 'uid_mismatch'
-  | 'provider_missing'
-  | 'provider_disabled'
-  | 'issuer'
-  | 'audience'
-  | 'algorithm'
-  | 'signature'
-  | 'provider_claims'
-  | 'tenancy'
-  | 'event'
-  | 'expired'
-  | 'not_yet_valid'
-  | 'too_long'
-  | 'too_old'
-  | 'before_restore'
-  | 'claim'
-  | 'username'
-  | 'scope'
-  | 'target'
-  | 'cluster'
-  | 'target_required'
-  | 'ended'
-  | 'foreign_token'
-  | 'too_many_signatures'
-  | 'replayed'
-  | 'too_many_keys'
-  | 'keys_unavailable'
-  | 'key_unknown'
-  | 'storage'
-  | 'failed'
 
 interface Details {
   /** Seconds after which the client may repeat the request. Absent: it must not repeat it unchanged. */

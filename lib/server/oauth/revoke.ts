@@ -21,9 +21,10 @@ import { unlessLost } from '../../registry/storageerrors.ts'
 import type { PublicHandler } from '../lambda/publicendpoint.ts'
 import type { Server } from '../server.ts'
 import { revokedAnswer } from './answers.ts'
-import { type OAuthCall, type OAuthEndpoint, type Outcome, startEndpoint, writeContext } from './endpoint.ts'
+import { type OAuthCall, type OAuthEndpoint, startEndpoint, writeContext } from './endpoint.ts'
 import { withoutLineBreak } from './form.ts'
 import { malformed, OAuthError } from './oautherror.ts'
+import type { Outcome } from './outcomes.ts'
 
 /**
  * Answers a revocation: 200 for what has ended by it, has ended before or is unknown, so that a second one never fails a job. Throws
