@@ -32,8 +32,11 @@ import {
   LIFE,
   LIFE_OPTIONAL,
   part,
+  REVIVES_TOKENS,
   type RecordOf,
+  restricts,
   strictRecord,
+  writable,
 } from './strictrecord.ts'
 
 const REQUIRED = {
@@ -60,15 +63,15 @@ const OPTIONAL = {
   displayName: isText,
   email: isText,
   /** Present when an exchange made the key. */
-  federation: part(parseFederation),
+  federation: restricts('0.1.0', part(parseFederation)),
   /** When the person of such a key signed in, in unix seconds. Absent in items of earlier versions. */
   signedIn: isCount,
   /** The uids of the keys that made the key, the nearest last. */
   makers: isNonEmptyTextList,
   /** The addresses from which the key may be used. Absent: all. */
-  sourceCIDRs: isTextList,
+  sourceCIDRs: restricts('0.1.0', isTextList),
   /** See `KeyInternal`. Absent: nothing was ended. */
-  tokensEnded: isCount,
+  tokensEnded: restricts('0.2.0', isCount, REVIVES_TOKENS),
   ...RIGHT,
 }
 
@@ -81,7 +84,7 @@ const MAY_HAVE = {
   made: isCount,
   hint: isText,
   /** On the old value while a rotation is open: the credential of the new one. */
-  successor: part(parseKeyHash),
+  successor: restricts('0.1.0', part(parseKeyHash)),
   /** On both while a rotation is open: for how many seconds the old value keeps working after the first use of the new one. */
   overlap: isCount,
   /** Set on a new value until a write of the key after its first use. */
@@ -89,7 +92,7 @@ const MAY_HAVE = {
   /** When a value that a rotation made was first used, in unix seconds. */
   firstUsed: isCount,
   /** For a retiring value: the first second in which it is invalid. */
-  until: isCount,
+  until: restricts('0.1.0', isCount),
   /** Where the value was last used from, the newest first. */
   sources: part(readSources),
   /** How many new addresses used the value on its last day (history/newaddress.ts). Only people read it: an unknown form counts as nothing. */
@@ -97,6 +100,9 @@ const MAY_HAVE = {
 }
 
 export interface Credential extends RecordOf<typeof REQUIRED, typeof MAY_HAVE> {}
+
+/** Returns the credential. Throws an Error for a member that this release must not write yet. */
+export const writableCredential = writable('a credential', { ...REQUIRED, ...MAY_HAVE })
 
 /** A key about to be stored. */
 export interface StoredKey {

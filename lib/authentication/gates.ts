@@ -10,16 +10,16 @@ import type { Federation, PassedGate } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
-import { isCount, isFlag, type RecordOf, strictRecord } from './strictrecord.ts'
+import { isCount, isFlag, REVIVES_TOKENS, type RecordOf, restricts, strictRecord, writable } from './strictrecord.ts'
 
 export type GateKind = 'trust' | 'provider'
 
 const GATE = {
   /** Counts the changes of the object that close the keys made before them. */
-  revision: isCount,
-  disabled: isFlag,
+  revision: restricts('0.1.0', isCount),
+  disabled: restricts('0.1.0', isFlag),
   /** The object has a deletionTimestamp, even if finalizers delay its removal. */
-  deleted: isFlag,
+  deleted: restricts('0.1.0', isFlag),
 }
 
 /** The state of a trust or a provider. */
@@ -27,8 +27,10 @@ export interface GateState extends RecordOf<typeof GATE> {}
 
 const GATE_OPTIONAL = {
   /** When it was last closed, or ended keys, in unix seconds. What was issued until then stays dead when it is open again. */
-  ended: isCount,
+  ended: restricts('0.2.0', isCount, REVIVES_TOKENS),
 }
+
+const checked = writable('a gate', { ...GATE, ...GATE_OPTIONAL })
 
 const gateKey = (kind: GateKind, uid: string): ItemKey => ({ pk: `${kind}#${uid}`, sk: '#' })
 
@@ -47,7 +49,7 @@ export const writeGate = (
 ): Companion => ({
   op: 'set',
   ...gateKey(kind, uid),
-  attributes: { revision, disabled, deleted, ...(ended !== undefined && { ended }) },
+  attributes: checked({ revision, disabled, deleted, ...(ended !== undefined && { ended }) }),
 })
 
 /** Returns the write that removes a gate, for the transaction that removes its object. */

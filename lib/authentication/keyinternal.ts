@@ -16,7 +16,9 @@ import {
   type Kept,
   keptRecord,
   part,
+  REVIVES_TOKENS,
   type RecordOf,
+  restricts,
   strictRecord,
 } from './strictrecord.ts'
 
@@ -143,7 +145,7 @@ const OPTIONAL = {
   /** Facts of the current value. Absent: it is number 1, made when the key was created. */
   value: part((value): ValueFacts => strictRecord('the value of a key', value, FACTS, FACTS_OPTIONAL)),
   /** Present when the current value itself has ended: its item is a tombstone, and no write revives it. */
-  ended: (value: unknown) => value === 'leaked',
+  ended: restricts('0.1.0', (value: unknown) => value === 'leaked'),
   /** The report that ended it. */
   leak: part((leak): Leak => strictRecord('a report of a leak', leak, LEAK, LEAK_OPTIONAL)),
   pending: part((value): PendingValue => strictRecord('the pending value of a key', value, PENDING, FACTS_OPTIONAL)),
@@ -151,15 +153,15 @@ const OPTIONAL = {
     (value): RetiringValue => strictRecord('the retiring value of a key', value, RETIRING, RETIRING_OPTIONAL),
   ),
   /** Present when an exchange made the key. It never changes. */
-  federation: part(parseFederation),
+  federation: restricts('0.1.0', part(parseFederation)),
   /** Present when the exchange answered a token instead of the key. It never changes. */
   target: part((value): TargetOfKey => strictRecord('the target of a key', value, TARGET)),
   /** When the person of an exchanged key signed in, in unix seconds. It never changes. */
   signedIn: isCount,
   /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */
-  tokensNotBefore: isCount,
+  tokensNotBefore: restricts('0.1.0', isCount),
   /** The last second of which what the key has issued is dead, in unix seconds: see `endOfIssued`, and `settle` for values. */
-  tokensEnded: isCount,
+  tokensEnded: restricts('0.2.0', isCount, REVIVES_TOKENS),
   /** The last expiry that a write of the row has announced to watches, in unix seconds. */
   touchedExpiry: isCount,
 }

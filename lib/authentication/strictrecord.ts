@@ -14,7 +14,7 @@ interface Part<T = unknown> {
   read(value: unknown): T
 }
 
-type Members = Readonly<Record<string, Check | Part>>
+type Members = Readonly<Record<string, (Check | Part) & Partial<Restriction>>>
 type Value<M> = M extends Part<infer T> ? T : M extends Check<infer T> ? T : never
 
 /**
@@ -42,21 +42,62 @@ export const isIdentity = check<Identity>(
   (value) => typeof value === 'string' && /^(user|team|subject):./su.test(value),
 )
 
+/** The releases whose functions may run side by side, the current one last. */
+export const RELEASES = ['0.1.0', '0.2.0'] as const
+
+type Release = (typeof RELEASES)[number]
+
+/** A member that restricts access or ends something, and the release that reads it first: every earlier one ignores it. */
+export interface Restriction<R extends Release = Release> {
+  readonly readSince: R
+  /** Why the release that reads it first writes it all the same. */
+  readonly despite?: string
+}
+
+/**
+ * Marks a member that restricts access or ends something. The release that reads it first must not write it, because the release before it
+ * still runs and would give access: writing throws an Error. `despite` says what becomes of it there, and lets it be written.
+ */
+export const restricts = <R extends Release, M extends Check | Part>(
+  readSince: R,
+  member: M,
+  despite?: string,
+): M & Restriction<R> => {
+  const marked = typeof member === 'function' ? (value: unknown) => member(value) : { ...member }
+  return Object.assign(marked, { readSince, ...(despite !== undefined && { despite }) }) as M & Restriction<R>
+}
+
+/** Why members that end tokens are written although release 0.1.0 ignores them. */
+export const REVIVES_TOKENS =
+  'tokens that were issued before an end work again in release 0.1.0 after the end is undone'
+
+/** Returns a function that returns the record, or throws an Error if this release must not write one of its members yet. */
+export function writable(what: string, members: Members): <T extends object>(record: T) => T {
+  const early = Object.entries(members).flatMap(([name, { readSince, despite }]) =>
+    readSince === RELEASES.at(-1) && despite === undefined ? [name] : [],
+  )
+  return (record) => {
+    const found = early.find((name) => own(record as Record<string, unknown>, name) !== undefined)
+    if (found !== undefined) throw new Error(`${what} must not have ${found} before every release reads it`)
+    return record
+  }
+}
+
 /** The members of a hash, and of the life of a key, which several records have. */
 export const HASH = { version: isNonEmptyText, hash: isNonEmptyText }
 export const LIFE = {
   created: isCount,
   /** The ttl counts from the last activity or, before the first use, from creation. */
   ttlAfterLastActivity: isFlag,
-  disabled: isFlag,
+  disabled: restricts('0.1.0', isFlag),
   /** The key has a deletionTimestamp, even if finalizers delay its removal. */
-  deleted: isFlag,
+  deleted: restricts('0.1.0', isFlag),
 }
 export const LIFE_OPTIONAL = {
   /** Absent before the first use. */
   lastActivity: isCount,
   /** 0 or absent means that the key has no expiry of its own. */
-  ttl: isCount,
+  ttl: restricts('0.1.0', isCount),
 }
 
 /**
@@ -109,7 +150,9 @@ export function keptRecord<R extends Members, O extends Members = Record<never, 
   required: R,
   optional?: O,
 ) {
-  const names = Object.keys({ ...required, ...optional })
+  const members = { ...required, ...optional }
+  const names = Object.keys(members)
+  const checked = writable(what, members)
   return {
     read(value: JsonObject): RecordOf<R, O> & Kept {
       const known = strictRecord(what, value, required, optional)
@@ -117,7 +160,9 @@ export function keptRecord<R extends Members, O extends Members = Record<never, 
       return others.length === 0 ? known : { ...known, unknown: Object.fromEntries(others) }
     },
     write(record: object & Kept): JsonObject {
-      const known = Object.entries(record).filter(([name, value]) => value !== undefined && names.includes(name))
+      const known = Object.entries(checked(record)).filter(
+        ([name, value]) => value !== undefined && names.includes(name),
+      )
       return { ...record.unknown, ...Object.fromEntries(known) }
     },
   }

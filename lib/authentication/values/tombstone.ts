@@ -5,7 +5,7 @@
  *     pk=credential#2#bXk… sk=# ended=rotated name=ci uid=… user=alice at=1795257600 firstUsed=1795250000 expires=1797849600
  */
 import type { JsonObject } from '../../meta/types.ts'
-import { isCount, isNonEmptyText, isTrue, type RecordOf, strictRecord } from '../strictrecord.ts'
+import { isCount, isNonEmptyText, isTrue, type RecordOf, restricts, strictRecord, writable } from '../strictrecord.ts'
 
 /** The messages of the 401 for a value that ended. */
 export const ENDED_REASONS = {
@@ -22,7 +22,10 @@ export const ENDED_REASONS = {
 export type EndReason = keyof typeof ENDED_REASONS
 
 const REQUIRED = {
-  ended: (value: unknown): value is EndReason => typeof value === 'string' && Object.hasOwn(ENDED_REASONS, value),
+  ended: restricts(
+    '0.1.0',
+    (value: unknown): value is EndReason => typeof value === 'string' && Object.hasOwn(ENDED_REASONS, value),
+  ),
   /** The name and the uid of the key object, and its user. */
   name: isNonEmptyText,
   uid: isNonEmptyText,
@@ -43,6 +46,8 @@ const OPTIONAL = {
 
 interface Tombstone extends RecordOf<typeof REQUIRED, typeof OPTIONAL> {}
 
+const checked = writable('a tombstone', { ...REQUIRED, ...OPTIONAL })
+
 /** Reports whether an item under the hash of a value is a tombstone. */
 export const isTombstone = (item: JsonObject): boolean => Object.hasOwn(item, 'ended')
 
@@ -51,6 +56,6 @@ export const readTombstone = (item: JsonObject): Tombstone => strictRecord('a to
 
 /** Returns the attributes of a tombstone. `retention` is for how many seconds it is kept, unless the value has leaked. */
 export const tombstoneAttributes = ({ expires: _, ...tombstone }: Tombstone, retention: number): JsonObject => ({
-  ...tombstone,
+  ...checked(tombstone),
   ...(tombstone.ended !== 'leaked' && { expires: tombstone.at + retention }),
 })

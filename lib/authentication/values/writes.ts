@@ -14,6 +14,7 @@ import {
   STATE_ATTRIBUTES,
   type StoredKey,
   UNUSED,
+  writableCredential,
 } from '../credential.ts'
 import { INDEX_ATTRIBUTES, indexAttributes, rotationIndex } from '../expiryindex.ts'
 import { decodeKeyInternal } from '../keyinternal.ts'
@@ -167,7 +168,7 @@ function attributesOf({ object, internal }: StoredKey, value: KeyValue, lastActi
   const { facts, overlap, until, state } = value
   const { generation, ...credential } = credentialOf(object, key, lastActivity)
   const pending = state === 'Current' ? key.pending : undefined
-  return {
+  return writableCredential({
     ...credential,
     ...(generation !== undefined && { generation: generationOf(value, generation) }),
     ...(facts && { value: facts.number, made: facts.made }),
@@ -176,7 +177,7 @@ function attributesOf({ object, internal }: StoredKey, value: KeyValue, lastActi
     ...(pending && pending.overlap < REQUEST_SECONDS && { [BRIEF]: true }),
     ...(state === 'Pending' && { pending: true, overlap: overlap ?? 0 }),
     ...(until !== undefined && { until }),
-  }
+  })
 }
 
 /** Returns the position in the index for a value, unless only a use of the value says it. */

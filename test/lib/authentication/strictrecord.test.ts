@@ -1,7 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isCount, isText, keptRecord, strictRecord } from '../../../lib/authentication/strictrecord.ts'
+import {
+  isCount,
+  isText,
+  keptRecord,
+  part,
+  RELEASES,
+  restricts,
+  strictRecord,
+  writable,
+} from '../../../lib/authentication/strictrecord.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
+import packageFile from '../../../package.json' with { type: 'json' }
+import { PREVIOUS } from '../../release/previous.ts'
 
 const REQUIRED = { name: isText }
 const OPTIONAL = { count: isCount }
@@ -63,4 +74,47 @@ test('a record is written as it was read, also what the reader does not know', (
   )
   expect(kept.read({ name: 'x' })).toEqual({ name: 'x' })
   expect(kept.write({ name: 'x', count: undefined, more: 1 } as object)).toEqual({ name: 'x' })
+})
+
+describe('a member that restricts access', () => {
+  const now = '0.2.0'
+  const members = {
+    until: restricts('0.1.0', isCount),
+    suspended: restricts(now, isCount),
+    tier: restricts(now, part(String)),
+    ended: restricts(now, isCount, 'the release before ignores it'),
+  }
+
+  test('is read as any other', () => {
+    const value = { until: 1, suspended: 2, tier: 3, ended: 4 }
+    expect(strictRecord('a record', value, members)).toEqual({ ...value, tier: '3' })
+    expect(() => strictRecord('a record', { ...value, suspended: -1 }, members)).toThrow(
+      new Error('a record has a wrong suspended'),
+    )
+  })
+
+  test('is not written by the release that reads it first, unless it says why', () => {
+    const checked = writable('a record', members)
+    const record = { until: 1, suspended: undefined, ended: 4 }
+    expect(checked(record)).toBe(record)
+    for (const name of ['suspended', 'tier'])
+      expect(() => checked({ ...record, [name]: 0 })).toThrow(
+        new Error(`a record must not have ${name} before every release reads it`),
+      )
+  })
+
+  test('is not written with a kept record either', () => {
+    const { write } = keptRecord('a record', { name: isText }, members)
+    const record = { name: 'x', until: 1, ended: 4 }
+    expect(write(record)).toEqual(record)
+    expect(() => write({ ...record, ...{ suspended: 1 } })).toThrow('suspended')
+  })
+
+  test('leaves the check that it marks unmarked', () => expect(isCount).not.toHaveProperty('readSince'))
+
+  test('names a release of this project', () => {
+    // @ts-expect-error: there is no such release.
+    restricts('0.0.9', isCount)
+    expect(RELEASES.slice(-2)).toEqual([PREVIOUS.version, packageFile.version])
+  })
 })
