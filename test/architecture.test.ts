@@ -69,16 +69,16 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^openapi$/, 194],
   // It starts for each request whose own function starts as well.
   [/^authorizer$/, 338],
-  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 493],
-  [/^lifecycle$/, 515],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 499],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 513],
+  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 495],
+  [/^lifecycle$/, 517],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 500],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 515],
   // Strangers start this function, so it must start as quickly as others.
   [/^oauth2\/token$/, 566],
   // They judge issuers and the claims of ID tokens.
-  [/^(identityproviders|federatedidentitycredentials)\//, 574],
-  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 558],
-  [/./, 539],
+  [/^(identityproviders|federatedidentitycredentials)\//, 576],
+  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 560],
+  [/./, 541],
 ]
 
 const isPackage = (to: string) => !/^(lib|functions|infra|events|test|clients)\/|^node:/.test(to)

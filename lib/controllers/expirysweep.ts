@@ -85,7 +85,7 @@ async function removeAsRead({ store, now, deadline }: Sweep, { rv, object }: Sto
   try {
     const context = internalContext('system:controller:expiry-sweep', now(), deadline)
     const removed = await unlessLost(() =>
-      deleteObject(store, { namespace, name }, { preconditions, plan: { isExpired: true } }, context),
+      deleteObject(store, { namespace, name }, { preconditions, intent: { type: 'expiry' } }, context),
     )
     if (removed) swept.deleted++
     else swept.kept++

@@ -3,6 +3,7 @@
  */
 import type { Floats } from '../meta/encoding/floats.ts'
 import { rfc3339 } from '../meta/encoding/time.ts'
+import type { FieldError } from '../meta/errors/fielderror.ts'
 import {
   alreadyExists,
   beingDeleted,
@@ -28,15 +29,18 @@ import { admitOwnerReferences } from './ownerreferences.ts'
 import { validateReferences } from './references.ts'
 import {
   accessTo,
-  authorizeWrite,
+  admitWrite,
   authorOf,
-  companionsOf,
+  itemsOf,
   type Outcome,
   objectKey,
   ownerPermissions,
+  type PlannedWrite,
+  planWrite,
+  refuseInvalid,
   type Store,
 } from './store.ts'
-import { refuseInvalid, validateNew } from './validate.ts'
+import { validateNew } from './validate.ts'
 
 /**
  * 8 attempts: with 27^5 suffixes and a million objects under one prefix, all 8 collide with probability (1/14)^8.
@@ -44,24 +48,24 @@ import { refuseInvalid, validateNew } from './validate.ts'
  */
 const maxNameAttempts = 8
 
-export interface CreateRequest<P = unknown> {
+export interface CreateRequest<I = unknown> {
   /** Decoded and pruned, with managedFields, without system metadata, write-only values and status. */
   object: KubeObject
   secrets: readonly Secret[]
   floats?: Floats
   /** The resourceVersion that the client sent. A create refuses a number; a dry run returns it. */
   resourceVersion?: string
-  /** The plan of the draft, of a create by the server itself. */
-  plan?: P
+  /** What the server itself creates the object for. */
+  intent?: I
 }
 
-/** Prepares, validates and admits a new object. Throws 422 with causes, and 403. */
-export async function prepareNew(
+/** Validates, plans and admits a new object. Throws 422 with causes, and 403. */
+export async function planNew(
   store: Store,
-  { object, secrets, floats, plan }: CreateRequest,
+  { object, secrets, floats, intent }: CreateRequest,
   context: RequestContext,
-): Promise<Draft> {
-  const { kind, strategy } = store
+): Promise<PlannedWrite> {
+  const { kind } = store
   const { generateName: prefix, name } = object.metadata
   const draft: Draft = {
     object: {
@@ -76,38 +80,37 @@ export async function prepareNew(
     },
     internal: {},
     secrets,
-    ...defined({ floats, plan }),
+    ...defined({ floats }),
   }
-  // Validate first: strategies rely on the schema.
+  // Validate first: plans rely on the schema.
   refuseInvalid(draft.object, validateNew(kind, draft))
   refuseInvalid(draft.object, validateReferences(store, draft, undefined, context))
-  await strategy.prepareForCreate?.(draft, context)
-  refuseInvalid(draft.object, strategy.validate?.(draft, undefined, context) ?? [])
-  for (const warning of finalizerWarnings(draft.object.metadata)) context.warn(warning)
-  authorizeWrite(store, draft, undefined, context)
+  const planned = await planWrite(store, { type: 'create', draft, intent, context })
+  for (const warning of finalizerWarnings(planned.object.metadata)) context.warn(warning)
+  admitWrite(store, planned, context)
   const resource = groupResource(kind)
-  const subject = { group: kind.group, kind: kind.kind, resource, object: draft.object }
-  await admitOwnerReferences(subject, undefined, ownerPermissions(store, draft.object, context))
-  await checkQuota(store, draft, context)
-  return draft
+  const subject = { group: kind.group, kind: kind.kind, resource, object: planned.object }
+  await admitOwnerReferences(subject, undefined, ownerPermissions(store, planned.object, context))
+  await checkQuota(store, planned)
+  return planned
 }
 
 /**
  * Throws 409 AlreadyExists if the object exists, even if it is hidden from the user. Only a user who may see it learns that
  * it is being deleted.
  */
-function checkVacant(store: Store, draft: Draft, current: Stored | undefined, context: RequestContext): void {
+function checkVacant(store: Store, name: string, current: Stored | undefined, context: RequestContext): void {
   if (!current) return
   const isSeen = accessTo(store, current, 'get', '', context).type !== 'hidden'
   const exists = isSeen && current.object.metadata.deletionTimestamp ? beingDeleted : alreadyExists
-  throw exists(groupResource(store.kind), draft.object.metadata.name ?? '')
+  throw exists(groupResource(store.kind), name)
 }
 
 /** Returns the mutation that stores a new object. */
-export async function putNew(store: Store, draft: Draft, now: Date): Promise<Mutation> {
-  const { object, internal } = draft
+export async function putNew(store: Store, planned: PlannedWrite): Promise<Extract<Mutation, { type: 'put' }>> {
+  const { object, internal } = planned
   const { name = '', namespace = '' } = object.metadata
-  const companions = await companionsOf(store, objectKey(namespace, name), draft, undefined, now)
+  const companions = await itemsOf(store, objectKey(namespace, name), planned, { type: 'create' })
   return { type: 'put', object, internal, companions }
 }
 
@@ -118,56 +121,71 @@ export function checkNoResourceVersion({ resourceVersion = '' }: CreateRequest):
   }
 }
 
-export function dryRunOutcome({ object: { metadata, ...rest }, ...draft }: Draft, sent: CreateRequest): Outcome {
+export function dryRunOutcome(
+  { object: { metadata, ...rest }, internal, reveal }: PlannedWrite,
+  sent: CreateRequest,
+): Outcome {
   const { name = '', namespace = '' } = metadata
   const { resourceVersion } = sent
   const shown = resourceVersion && { resourceVersion: withoutCredentials(resourceVersion) }
   const object = { ...rest, metadata: { ...metadata, ...shown } }
-  return {
-    stored: { key: objectKey(namespace, name), rv: 0, object, internal: draft.internal },
-    draft: { ...draft, object },
-    created: true,
-  }
+  return { stored: { key: objectKey(namespace, name), rv: 0, object, internal }, created: true, reveal }
 }
 
 /** Translates the error of a companion to a Status: one that must not exist, or the changed credential of the request. */
 export function translateCompanionError(
-  { kind, strategy }: Store,
+  { kind }: Pick<Store, 'kind'>,
   name: string,
-  draft: Draft | undefined,
+  duplicate: FieldError | undefined,
   error: unknown,
 ): unknown {
   if (isMakerChanged(error)) return keyChanged()
-  const isCompanion = error instanceof StorageError && error.code === 'CompanionExists'
-  const fieldError = isCompanion ? strategy.companionExists?.(draft?.plan) : undefined
-  return fieldError ? invalidObject(kind.group, kind.kind, name, [fieldError]) : error
+  const isDuplicate = duplicate !== undefined && error instanceof StorageError && error.code === 'CompanionExists'
+  return isDuplicate ? invalidObject(kind.group, kind.kind, name, [duplicate]) : error
 }
 
-async function attempt(store: Store, request: CreateRequest, context: RequestContext): Promise<Outcome> {
+/** A new object that only its commit can still refuse. */
+export interface Creation extends Pick<PlannedWrite, 'object' | 'internal'> {
+  /** Stores the object. A dry run stores nothing. Throws 409 AlreadyExists, and 422 for a side item that exists. */
+  commit(): Promise<Outcome>
+}
+
+/** Plans a new object up to its commit. Throws 422 with causes, 403, and in a dry run 409 AlreadyExists. */
+export async function beginCreate<I>(
+  store: Store<I>,
+  request: CreateRequest<I>,
+  context: RequestContext,
+): Promise<Creation> {
   const { kind, storage } = store
-  const draft = await prepareNew(store, request, context)
-  const { name = '', namespace = '' } = draft.object.metadata
+  const planned = await planNew(store, request, context)
+  const { name = '', namespace = '' } = planned.object.metadata
   const key = objectKey(namespace, name)
   if (context.dryRun) {
-    checkVacant(store, draft, await storage.get(kind.table, key), context)
-    await putNew(store, draft, context.now)
-    return dryRunOutcome(draft, request)
+    checkVacant(store, name, await storage.get(kind.table, key), context)
+    await putNew(store, planned)
+    return { ...planned, commit: async () => dryRunOutcome(planned, request) }
   }
   checkNoResourceVersion(request)
-  try {
-    const mutate = async (current: Stored | undefined): Promise<Mutation> => {
-      checkVacant(store, draft, current, context)
-      return bindToMaker(store, current, await putNew(store, draft, context.now), context)
-    }
-    const { after } = await storage.update(kind.table, key, mutate, {
-      deadline: context.deadline,
-      by: authorOf(context),
-      isNew: true,
-    })
-    if (!after) throw new Error('a create returned no object')
-    return { stored: after, draft, created: true }
-  } catch (error) {
-    throw translateCompanionError(store, name, draft, error)
+  let first: Mutation | undefined = await putNew(store, planned)
+  const mutate = async (current: Stored | undefined): Promise<Mutation> => {
+    checkVacant(store, name, current, context)
+    // After a lost race, the items depend on what the other write has changed.
+    const mutation = first ?? (await putNew(store, planned))
+    first = undefined
+    return bindToMaker(store, current, mutation, context)
+  }
+  const options = { deadline: context.deadline, by: authorOf(context), isNew: true }
+  return {
+    ...planned,
+    async commit() {
+      try {
+        const { after } = await storage.update(kind.table, key, mutate, options)
+        if (!after) throw new Error('a create returned no object')
+        return { stored: after, created: true, reveal: planned.reveal }
+      } catch (error) {
+        throw translateCompanionError(store, name, planned.duplicate, error)
+      }
+    },
   }
 }
 
@@ -175,15 +193,16 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
  * Stores a new object. If a generated name is taken, tries again with another suffix.
  * Throws 422 with causes, 403, 409 AlreadyExists.
  */
-export async function createObject<P>(
-  store: Store<P>,
-  request: CreateRequest<P>,
+export async function createObject<I>(
+  store: Store<I>,
+  request: CreateRequest<I>,
   context: RequestContext,
 ): Promise<Outcome> {
   const { generateName: prefix, name } = request.object.metadata
   for (let tries = 1; ; tries++) {
     try {
-      return await attempt(store, request, context)
+      const creation = await beginCreate(store, request, context)
+      return await creation.commit()
     } catch (error) {
       const taken = error instanceof StatusError && error.status.reason === 'AlreadyExists' && prefix
       if (!taken) throw error
@@ -198,9 +217,7 @@ export async function createObject<P>(
  * Throws 403 if the new object exceeds the quota of its owner. Concurrent creates are not counted yet, so the number of
  * objects may exceed the quota by as many. Source: k8s.io/apiserver pkg/admission/plugin/resourcequota.
  */
-async function checkQuota(store: Store, draft: Draft, context: RequestContext): Promise<void> {
-  const { kind, storage, strategy } = store
-  const quota = strategy.quota?.(draft, context)
+async function checkQuota({ kind, storage }: Store, { quota, object }: PlannedWrite): Promise<void> {
   if (!quota) return
   const { name, partition, most } = quota
   const { length: used } = await storage.names(kind.table, { counted: partition }, most)
@@ -208,5 +225,5 @@ async function checkQuota(store: Store, draft: Draft, context: RequestContext): 
   const resource = groupResource(kind)
   const counted = `count/${resource.resource}.${resource.group}`
   const why = `exceeded quota: ${name}, requested: ${counted}=1, used: ${counted}=${used}, limited: ${counted}=${most}`
-  throw forbiddenResource(resource, draft.object.metadata.name ?? '', why)
+  throw forbiddenResource(resource, object.metadata.name ?? '', why)
 }

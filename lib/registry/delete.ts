@@ -11,16 +11,16 @@ import type { Mutation, Stored } from '../storage/interface.ts'
 import { groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
 import { forEach, type HasTime, OutOfTime } from './parallel.ts'
-import { authorOf, checkAccess, companionsOf, objectKey, type Store } from './store.ts'
+import { authorOf, checkAccess, itemsOf, objectKey, planWrite, type Store } from './store.ts'
 
-export interface DeleteOptions<P = unknown> {
+export interface DeleteOptions<I = unknown> {
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan'
   orphanDependents?: boolean
   preconditions?: Preconditions
   /** Throws unless the live object is as the caller, the server itself, expects. Comes first. */
   check?(live: Stored): void
-  /** What the kind knows of a delete by the server itself (`Strategy.companions`). */
-  plan?: P
+  /** What the server itself deletes the object for. */
+  intent?: I
 }
 
 /** The outcome of a delete. `gone`: the object is removed. Else finalizers keep it, and `stored` is its new state. */
@@ -61,43 +61,43 @@ function markDeleted(metadata: ObjectMeta, finalizers: readonly string[], now: D
   }
 }
 
-async function judge(
-  store: Store,
-  live: Stored,
-  options: DeleteOptions,
-  context: RequestContext,
-): Promise<{ mutation: Mutation; object: KubeObject }> {
-  const { kind } = store
-  const asKind = { group: kind.group, resource: kind.kind }
-  checkPreconditions(asKind, options.preconditions ?? {}, live.object.metadata)
-  const { object } = live
-  const finalizers = finalizersOnDelete(options, object.metadata.finalizers ?? [])
-  if (finalizers.length === 0) {
-    const companions = await companionsOf(store, live.key, undefined, live, context.now, options.plan)
-    return { object, mutation: { type: 'delete', companions } }
-  }
-  const after = { ...object, metadata: markDeleted(object.metadata, finalizers, context.now) }
-  if (deepEqual(object.metadata, after.metadata)) return { object, mutation: { type: 'none' } }
-  const marked = { object: after, internal: live.internal, secrets: [] }
-  const companions = await companionsOf(store, live.key, marked, live, context.now, options.plan)
-  return { object: after, mutation: { type: 'put', object: after, internal: live.internal, companions, reserve: true } }
+interface Judged {
+  mutation: Mutation
+  /** The object after the deletion, or as it was when it was removed. */
+  object: KubeObject
+  warning: string | undefined
 }
 
-function warnOf<P>({ strategy }: Store<P>, old: Stored, { warn }: RequestContext): void {
-  const warning = strategy.deleteWarning?.(old)
-  if (warning !== undefined) warn(warning)
+async function judge(store: Store, live: Stored, options: DeleteOptions, context: RequestContext): Promise<Judged> {
+  const { kind } = store
+  const { intent, preconditions = {} } = options
+  const asKind = { group: kind.group, resource: kind.kind }
+  checkPreconditions(asKind, preconditions, live.object.metadata)
+  const finalizers = finalizersOnDelete(options, live.object.metadata.finalizers ?? [])
+  const isGone = finalizers.length === 0
+  const { metadata } = live.object
+  const object = isGone ? live.object : { ...live.object, metadata: markDeleted(metadata, finalizers, context.now) }
+  const draft = { object, internal: live.internal, secrets: [] }
+  const common = { before: live, intent, context }
+  const write = isGone ? ({ type: 'delete', ...common } as const) : ({ type: 'mark', draft, ...common } as const)
+  const planned = await planWrite(store, write)
+  const judged = { object, warning: planned.deleteWarning }
+  if (!isGone && deepEqual(metadata, object.metadata)) return { ...judged, mutation: { type: 'none' } }
+  const companions = await itemsOf(store, live.key, planned, write)
+  if (isGone) return { ...judged, mutation: { type: 'delete', companions } }
+  return { ...judged, mutation: { type: 'put', object, internal: live.internal, companions, reserve: true } }
 }
 
 /** Deletes one object, or marks it if it has finalizers. Throws 404, 403, 409 (preconditions). */
-export async function deleteObject<P>(
-  store: Store<P>,
+export async function deleteObject<I>(
+  store: Store<I>,
   { namespace, name }: { namespace: string; name: string },
-  options: DeleteOptions<P>,
+  options: DeleteOptions<I>,
   context: RequestContext,
   verb: 'delete' | 'deletecollection' = 'delete',
 ): Promise<Deleted> {
   const { kind, storage } = store
-  let judged: Awaited<ReturnType<typeof judge>> | undefined
+  let judged: Judged | undefined
   const mutate = async (live: Stored | undefined): Promise<Mutation> => {
     if (!live) throw notFound(groupResource(kind), name)
     options.check?.(live)
@@ -105,22 +105,24 @@ export async function deleteObject<P>(
     judged = await judge(store, live, options, context)
     return verb === 'delete' ? bindToMaker(store, live, judged.mutation, context) : judged.mutation
   }
+  const deleted = (before: Stored | undefined, after?: Stored): Deleted => {
+    if (!before || !judged) throw new Error('a delete without a live object')
+    const { mutation, object, warning } = judged
+    if (warning !== undefined) context.warn(warning)
+    return { gone: mutation.type === 'delete', stored: after ?? { ...before, object } }
+  }
   const key = objectKey(namespace, name)
   if (context.dryRun) {
     const live = await storage.get(kind.table, key)
-    const mutation = await mutate(live)
-    if (!live || !judged) throw new Error('a delete without a live object')
-    warnOf(store, live, context)
-    return { gone: mutation.type === 'delete', stored: { ...live, object: judged.object } }
+    await mutate(live)
+    return deleted(live)
   }
   const { before, after } = await storage
     .update(kind.table, key, mutate, { deadline: context.deadline, by: authorOf(context) })
     .catch((error: unknown) => {
       throw isMakerChanged(error) ? keyChanged() : error
     })
-  if (!before) throw new Error('a delete without a live object')
-  warnOf(store, before, context)
-  return { gone: after === undefined, stored: after ?? before }
+  return deleted(before, after)
 }
 
 /** The number of objects of a collection that are deleted in parallel. */

@@ -7,6 +7,7 @@ import type { UserInfo } from '../authorization/users/user.ts'
 import type { Floats } from '../meta/encoding/floats.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import type { FieldError } from '../meta/errors/fielderror.ts'
+import type { StatusError } from '../meta/errors/status.ts'
 import type { ObjectSchema } from '../meta/schema/schema.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
@@ -77,20 +78,52 @@ export interface RequestContext {
 /** The user who reads an object, and the time. */
 export type Reader = Pick<RequestContext, 'user' | 'now'>
 
-/** An object to be stored. Hooks may change it. */
-export interface Draft<P = unknown> {
+/** An object as a request writes it. */
+export interface Draft {
   object: KubeObject
   internal: JsonObject
-  /** What the hooks of the kind know of this write besides the object. Never stored. A write of the server itself begins with one. */
-  plan?: P
   /** Non-empty write-only values of this request. */
   secrets: readonly Secret[]
   /** Numbers that the request writes in floating point. */
   floats?: Floats
-  /** Set by a hook if a change outside the visible spec counts as a spec change. */
-  specChanged?: boolean
-  /** Set by a hook if the generation rises by one more: something took effect before the request, and no write said so yet. */
+}
+
+/**
+ * A write of an object. `before` is the stored object, which no plan may change. A `mark` sets the time of deletion, and a `delete` removes
+ * the object. `intent` says what the server itself writes for; requests of clients have none.
+ */
+export type Write<I = unknown> = { context: RequestContext; intent?: I | undefined } & (
+  | { type: 'create'; draft: Draft; before?: undefined }
+  | { type: 'update' | 'status' | 'mark'; draft: Draft; before: Stored }
+  | { type: 'delete'; draft?: undefined; before: Stored }
+)
+
+/** What a kind plans for a write. The members come into effect in this order. */
+export interface Planned {
+  /** What is stored. Default: the draft. */
+  object?: KubeObject
+  internal?: JsonObject
+  /** Whether a change outside the visible spec counts as a change of the spec. */
+  changesSpec?: boolean
+  /** Whether the generation rises by one more: something took effect before the request, and no write said so yet. */
   raisesGeneration?: boolean
+  /** The warnings for whoever writes. */
+  warnings?: readonly string[]
+  /** Why the user may not write the object: the reason of a 403, or another error. */
+  refusal?: string | StatusError | undefined
+  /**
+   * Why the user may change nothing of the object (403). It applies to metadata and status too, and to removing a finalizer of an object that
+   * is being deleted. The delete itself has the rules of `access`.
+   */
+  forbidsChange?: string | undefined
+  /** The limit for the index partition of a new object. Absent: unlimited. */
+  quota?: Quota | undefined
+  /** Returns the side items to commit with the object as it is stored. Runs again after a lost race. */
+  items?(object: KubeObject): readonly Companion[] | Promise<readonly Companion[]>
+  /** The field error for a side item that exists but must not (`ifAbsent`, `absent`). Absent: the caller explains it. */
+  duplicate?: FieldError | undefined
+  /** The warning for whoever deletes the object, if it leaves something behind that they may not expect. */
+  deleteWarning?: string | undefined
   /** Write-only values to return in the response of a create, and in no other. */
   reveal?: readonly Secret[]
 }
@@ -115,46 +148,22 @@ interface Quota {
 /** Returns the attributes of a side item that `itemsToPresent` named, or undefined if it does not exist. */
 export type PresentedItems = (key: ItemKey) => JsonObject | undefined
 
-/** The hooks of a stored kind, with the plans of its drafts. All are optional, and none may mutate a stored object. */
-export interface Strategy<P = unknown> {
+/** The hooks of a stored kind, with the intents of the server's own writes. All are optional, and none may mutate a stored object. */
+export interface Strategy<I = unknown> {
   /**
-   * Reports whether the user may access the stored object. Default: only system:masters. A hook must allow them everything,
-   * because their lists do not call it.
+   * Reports whether the user may access the stored object, or for undefined whether they may create objects at all; `plan` checks the
+   * details. Default: only system:masters. A hook must allow them everything, because their lists do not call it.
    */
-  access?(stored: Stored, verb: string, subresource: string, user: UserInfo): Access
-  /** Reports whether the user may create objects at all; `authorize` checks the details. Default: only system:masters. */
-  mayCreate?(user: UserInfo): Access
+  access?(stored: Stored | undefined, verb: string, subresource: string, user: UserInfo): Access
   /** Returns the index partitions with all objects that this user may list. Undefined: scan all objects. */
   partitions?(user: UserInfo, verb: ListVerb): readonly string[] | undefined
-  prepareForCreate?(draft: Draft<P>, context: RequestContext): void | Promise<void>
-  prepareForUpdate?(draft: Draft<P>, old: Stored, context: RequestContext): void | Promise<void>
-  /** Validates beyond the schema. `old` is set on updates. */
-  validate?(draft: Draft<P>, old: Stored | undefined, context: RequestContext): FieldError[]
   /**
    * Returns why the user may not point a field with `reference` in the schema at this value, or undefined: judged as if they had asked
    * for what it names. Without this hook, nobody may set such a field.
    */
   mayRefer?(value: string, object: KubeObject, user: UserInfo): string | undefined
-  /**
-   * Returns why the user may change nothing of the object (403), or undefined. It applies to metadata and status too, and to removing a
-   * finalizer of an object that is being deleted. The delete itself has the rules of `access`.
-   */
-  forbidsChange?(draft: Draft<P>, old: Stored, user: UserInfo): string | undefined
-  /** Validating admission: returns why this user may not write the object (403), or undefined. */
-  authorize?(draft: Draft<P>, old: Stored | undefined, context: RequestContext): string | undefined
-  /** Returns the warning for whoever deletes the object, if it leaves something behind that they may not expect. */
-  deleteWarning?(old: Stored): string | undefined
-  /** Returns the limit for the index partition of a new object. Undefined: unlimited. */
-  quota?(draft: Draft<P>, context: RequestContext): Quota | undefined
-  /** Returns the side items to commit with the object. `after` is undefined for a removal, which may have a plan too. */
-  companions?(
-    after: Draft<P> | undefined,
-    before: Stored | undefined,
-    plan: P | undefined,
-    now: Date,
-  ): readonly Companion[] | Promise<readonly Companion[]>
-  /** Returns the field error for a companion that exists but must not (`ifAbsent`, `absent`). Undefined: the caller explains it. */
-  companionExists?(plan: P | undefined): FieldError | undefined
+  /** Plans a write that the schema allows. Throws 422 for what is invalid beyond the schema. Runs again after a lost race of an update or a deletion. */
+  plan?(write: Write<I>): Planned | Promise<Planned>
   /** Returns the side items that `status` needs besides an object with this internal part. Most need none. */
   itemsToPresent?(internal: JsonObject): readonly ItemKey[]
   /** The values of the selectable fields that are computed on reads, as this user may know them. */
@@ -166,7 +175,7 @@ export interface Strategy<P = unknown> {
   status?(stored: Stored, reader: Reader, items?: PresentedItems): Readonly<Record<string, JsonValue | undefined>>
 }
 
-export interface StoredKind<S = never, P = unknown> extends KindInfo {
+export interface StoredKind<S = never, I = unknown> extends KindInfo {
   archetype: 'stored'
   table: Table
   /** Whether objects grant access by themselves. Writes are then conditional on the request's access key (maker.ts). */
@@ -176,7 +185,7 @@ export interface StoredKind<S = never, P = unknown> extends KindInfo {
   selectableFields: readonly FieldPath[]
   /** Returns the index partitions that have every object with the values that a field selector requires, if there are any. */
   selectedPartitions?(required: RequiredValues): Pick<ListRequest, 'within' | 'named'>
-  strategy(services: S): Strategy<P>
+  strategy(services: S): Strategy<I>
 }
 
 /** A create of a virtual kind, with its parent if it is a subresource (`/virtualclusterinstances/NAME/kubeconfig`). */

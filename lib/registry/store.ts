@@ -5,11 +5,14 @@
 import { managementRequest } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { isMaster, MASTERS } from '../authorization/users/identity.ts'
-import { forbiddenResource, notFound, type StatusError } from '../meta/errors/status.ts'
+import type { UserInfo } from '../authorization/users/user.ts'
+import type { FieldError } from '../meta/errors/fielderror.ts'
+import { forbiddenResource, invalidObject, notFound, type StatusError } from '../meta/errors/status.ts'
+import { parseGroupVersion } from '../meta/groupversion.ts'
 import { withoutUndescribed } from '../meta/schema/undescribed.ts'
+import type { Secret } from '../meta/schema/writeonly.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
-import { deepEqual } from '../meta/value/equal.ts'
 import type { Companion, Storage, Stored } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
 import {
@@ -17,11 +20,13 @@ import {
   type Draft,
   groupResource,
   type KindInfo,
+  type Planned,
   type PresentedItems,
   type Reader,
   type RequestContext,
   type StoredKind,
   type Strategy,
+  type Write,
 } from './kind.ts'
 import type { OwnerReferencePermissions } from './ownerreferences.ts'
 import { ownerCompanions } from './owners.ts'
@@ -37,16 +42,17 @@ interface StoreServices {
 }
 
 /** The store of one kind. */
-export interface Store<P = unknown> extends StoreServices {
+export interface Store<I = unknown> extends StoreServices {
   kind: StoredKind
-  strategy: Strategy<P>
+  strategy: Strategy<I>
 }
 
 /** The outcome of a write. `stored` is the resulting state, also after a dry run or a removal; see `presentObject`. */
 export interface Outcome {
   stored: Stored
-  draft?: Draft
   created: boolean
+  /** Write-only values to return in this response only. */
+  reveal?: readonly Secret[] | undefined
 }
 
 /**
@@ -87,26 +93,24 @@ export async function presenterOf(
 /** Returns `name`, or `namespace/name`. */
 export const objectKey = (namespace: string, name: string): string => (namespace ? `${namespace}/${name}` : name)
 
-const masterOnly = (context: RequestContext): Access =>
-  isMaster(context.user)
-    ? { type: 'allowed', rule: MASTERS }
-    : { type: 'denied', reason: 'only administrators may do this' }
+/** Returns the access of an administrator to what only they may do. */
+export const mastersOnly = (user: UserInfo, reason: string): Access =>
+  isMaster(user) ? { type: 'allowed', rule: MASTERS } : { type: 'denied', reason }
 
-/** Returns the access of the user to an object by the rules of the kind. Scopes are checked elsewhere. */
+/** Returns the access of the user to an object by the rules of the kind; undefined is for a create. Scopes are checked elsewhere. */
 export function accessTo(
   { strategy }: Pick<Store, 'strategy'>,
-  stored: Stored,
+  stored: Stored | undefined,
   verb: string,
   subresource: string,
-  context: RequestContext,
+  { user }: RequestContext,
 ): Access {
-  return strategy.access?.(stored, verb, subresource, context.user) ?? masterOnly(context)
+  return strategy.access?.(stored, verb, subresource, user) ?? mastersOnly(user, 'only administrators may do this')
 }
 
 /** Returns whether the user may create objects of the kind at all. */
-export function accessToCreate({ strategy }: Pick<Store, 'strategy'>, context: RequestContext): Access {
-  return strategy.mayCreate?.(context.user) ?? masterOnly(context)
-}
+export const accessToCreate = (store: Pick<Store, 'strategy'>, context: RequestContext): Access =>
+  accessTo(store, undefined, 'create', '', context)
 
 /** The audit note that distinguishes a 404 for a hidden object from one for a missing object. */
 const HIDDEN = 'not visible to this user'
@@ -146,32 +150,47 @@ export function checkAccess(
   throw accessError(store.kind, access, { verb, subresource, namespace, name }, context)
 }
 
-/** Returns the items to commit with an object: those of its kind, and those of its owners. `after` is undefined for a removal. */
-export async function companionsOf(
-  { kind, strategy }: Pick<Store, 'kind' | 'strategy'>,
+/** A planned write, with what it stores. */
+export type PlannedWrite = Planned & Pick<Draft, 'object' | 'internal'>
+
+/** Plans a write as its kind does. Throws what the plan throws. */
+export async function planWrite({ strategy }: Pick<Store, 'strategy'>, write: Write): Promise<PlannedWrite> {
+  const { object, internal } = write.draft ?? write.before
+  return { object, internal, ...(await strategy.plan?.(write)) }
+}
+
+/** Returns the items to commit with an object: those of its kind, and those of its owners. */
+export async function itemsOf(
+  { kind }: Pick<Store, 'kind'>,
   key: string,
-  after: Draft | undefined,
-  before: Stored | undefined,
-  now: Date,
-  plan = after?.plan,
+  { items, object }: PlannedWrite,
+  { type, before }: Pick<Write, 'type' | 'before'>,
 ): Promise<Companion[]> {
-  const own = (await strategy.companions?.(after, before, plan, now)) ?? []
-  return [...own, ...ownerCompanions(kind.plural, key, after?.object, before?.object)]
+  const own = (await items?.(object)) ?? []
+  return [...own, ...ownerCompanions(kind.plural, key, type === 'delete' ? undefined : object, before?.object)]
 }
 
-/** Throws 403 if the rules of the kind do not let the user write the object. */
-export function authorizeWrite(store: Store, draft: Draft, old: Stored | undefined, context: RequestContext): void {
-  refuseWrite(store, draft, store.strategy.authorize?.(draft, old, context))
+/** Throws 422 with these errors, if any. The Status uses the group, kind and name that the object itself has. */
+export function refuseInvalid({ apiVersion, kind, metadata }: KubeObject, errors: readonly FieldError[]): void {
+  if (errors.length === 0) return
+  throw invalidObject(parseGroupVersion(apiVersion).group, kind, metadata.name ?? '', errors)
 }
 
-/** Throws 403 if the write changes anything of the object, and the user may change nothing of it. */
-export function authorizeChange(store: Store, draft: Draft, old: Stored, { user }: RequestContext): void {
-  if (deepEqual(draft.object, old.object)) return
-  refuseWrite(store, draft, store.strategy.forbidsChange?.(draft, old, user))
+/** Adds the warnings of the plan. Throws its refusal: 403 if the rules of the kind do not let the user write the object. */
+export function admitWrite(store: Pick<Store, 'kind'>, planned: PlannedWrite, { warn }: RequestContext): void {
+  const { warnings = [], refusal } = planned
+  for (const warning of warnings) warn(warning)
+  refuse(store, planned.object, refusal)
 }
 
-function refuseWrite({ kind }: Pick<Store, 'kind'>, { object }: Draft, reason: string | undefined): void {
-  if (reason) throw forbiddenResource(groupResource(kind), object.metadata.name ?? '', reason)
+/** Throws the refusal, if there is one. */
+export function refuse(
+  { kind }: Pick<Store, 'kind'>,
+  { metadata }: KubeObject,
+  refusal: string | StatusError | undefined,
+): void {
+  if (typeof refusal === 'object') throw refusal
+  if (refusal) throw forbiddenResource(groupResource(kind), metadata.name ?? '', refusal)
 }
 
 /** Returns the permission checks for the owner references of an object. */

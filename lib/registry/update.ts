@@ -20,7 +20,7 @@ import {
   type CreateRequest,
   checkNoResourceVersion,
   dryRunOutcome,
-  prepareNew,
+  planNew,
   putNew,
   translateCompanionError,
 } from './create.ts'
@@ -29,17 +29,20 @@ import { bindToMaker } from './maker.ts'
 import { admitOwnerReferences } from './ownerreferences.ts'
 import { validateReferences } from './references.ts'
 import {
-  authorizeChange,
-  authorizeWrite,
+  admitWrite,
   authorOf,
   checkAccess,
-  companionsOf,
+  itemsOf,
   type Outcome,
   objectKey,
   ownerPermissions,
+  type PlannedWrite,
+  planWrite,
+  refuse,
+  refuseInvalid,
   type Store,
 } from './store.ts'
-import { refuseInvalid, validateChange } from './validate.ts'
+import { validateChange } from './validate.ts'
 
 /** The object that a client asks for, with managedFields and without write-only values. */
 export interface Updated {
@@ -48,7 +51,7 @@ export interface Updated {
   floats?: Floats
 }
 
-export interface UpdateRequest<P = unknown> {
+export interface UpdateRequest<I = unknown> {
   namespace: string
   name: string
   subresource: Subresource
@@ -65,8 +68,8 @@ export interface UpdateRequest<P = unknown> {
   access?: { verb: string; subresource: string }
   /** Throws unless the live object is as the caller, the server itself, expects. Comes first. */
   check?(live: Stored): void
-  /** The plan of the draft, of an update by the server itself. */
-  plan?: P
+  /** What the server itself updates the object for. */
+  intent?: I
 }
 
 /** Throws 422 if the update has no resourceVersion (as for custom resources), and 409 if it is not the live one. */
@@ -109,14 +112,25 @@ const isFinalized = ({ metadata }: KubeObject): boolean =>
   (metadata.finalizers ?? []).length === 0
 
 /** Reports whether the spec changes. In Go, an integer and the same floating-point number differ. */
-const changesSpec = ({ object, floats = NO_FLOATS }: Draft, old: KubeObject): boolean =>
+const changesSpec = (object: KubeObject, old: KubeObject, floats: Floats = NO_FLOATS): boolean =>
   specDiffers(object, old) || holdsFloat(object.spec, 'spec', floats)
+
+/** Returns the object with the generation that the change raises. */
+function withGeneration(
+  { object, changesSpec: isHidden, raisesGeneration }: PlannedWrite,
+  old: KubeObject,
+  floats: Floats | undefined,
+): KubeObject {
+  const raised = Number(isHidden || changesSpec(object, old, floats)) + Number(raisesGeneration ?? false)
+  if (raised === 0) return object
+  return { ...object, metadata: { ...object.metadata, generation: (old.metadata.generation ?? 0) + raised } }
+}
 
 const unchanged = (object: KubeObject): Updated => ({ object, secrets: [] })
 
 interface Judged {
   mutation: Mutation
-  draft: Draft
+  planned: PlannedWrite
   /** The resourceVersion of the update as the client wrote it, for example with leading zeros. */
   resourceVersion?: string | undefined
   /** Set if the object does not exist and the write creates it. */
@@ -127,14 +141,14 @@ interface Judged {
 async function judgeMissing(store: Store, request: UpdateRequest, context: RequestContext): Promise<Judged> {
   if (!request.createInstead) throw notFound(groupResource(store.kind), request.name)
   const creation = await request.createInstead()
-  const draft = await prepareNew(store, creation, context)
+  const planned = await planNew(store, creation, context)
   if (!context.dryRun) checkNoResourceVersion(creation)
-  return { draft, mutation: await putNew(store, draft, context.now), creation }
+  return { planned, mutation: await putNew(store, planned), creation }
 }
 
 async function judge(store: Store, request: UpdateRequest, live: Stored, context: RequestContext): Promise<Judged> {
-  const { kind, strategy } = store
-  const { name, namespace, subresource, access = request, transform = unchanged } = request
+  const { kind } = store
+  const { name, namespace, subresource, intent, access = request, transform = unchanged } = request
   request.check?.(live)
   checkAccess(store, live, access.verb, access.subresource, context)
   checkUid(groupResource(kind), request.uid, live.object.metadata)
@@ -147,32 +161,32 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     object: keepUndescribed(fixupForUpdate(confined, old), old, kind.schema),
     internal: live.internal,
     secrets: subresource === '' ? updated.secrets : [],
-    ...defined({ floats: updated.floats, plan: request.plan }),
+    ...defined({ floats: updated.floats }),
   }
-  // Validate first: strategies rely on the schema.
+  // Validate first: plans rely on the schema.
   refuseInvalid(draft.object, validateChange(kind, draft, old, subresource))
-  if (subresource === '') {
-    refuseInvalid(draft.object, validateReferences(store, draft, old, context))
-    await strategy.prepareForUpdate?.(draft, live, context)
-    const raised = Number(draft.specChanged || changesSpec(draft, old)) + Number(draft.raisesGeneration ?? false)
-    const generation = (old.metadata.generation ?? 0) + raised
-    if (raised > 0) draft.object.metadata = { ...draft.object.metadata, generation }
-    refuseInvalid(draft.object, strategy.validate?.(draft, live, context) ?? [])
-  }
-  draft.object = keepManagedTimes(old, draft.object)
-  for (const warning of finalizerWarnings(draft.object.metadata, old.metadata)) context.warn(warning)
-  if (subresource === '') authorizeWrite(store, draft, live, context)
-  authorizeChange(store, draft, live, context)
-  const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object: draft.object }
-  await admitOwnerReferences(subject, old, ownerPermissions(store, draft.object, context))
+  if (subresource === '') refuseInvalid(draft.object, validateReferences(store, draft, old, context))
+  const type = subresource === '' ? 'update' : 'status'
+  const write = { type, draft, before: live, intent, context } as const
+  const plan = await planWrite(store, write)
+  const written = type === 'update' ? withGeneration(plan, old, draft.floats) : plan.object
+  const planned = { ...plan, object: keepManagedTimes(old, written) }
+  const { object, internal } = planned
+  for (const warning of finalizerWarnings(object.metadata, old.metadata)) context.warn(warning)
+  admitWrite(store, planned, context)
+  if (!deepEqual(object, old)) refuse(store, object, planned.forbidsChange)
+  const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object }
+  await admitOwnerReferences(subject, old, ownerPermissions(store, object, context))
 
-  const judged = (mutation: Mutation): Judged => ({ mutation, draft, resourceVersion })
-  const { object, internal } = draft
+  const judged = (mutation: Mutation): Judged => ({ mutation, planned, resourceVersion })
   const key = objectKey(namespace, name)
-  if (isFinalized(object))
-    return judged({ type: 'delete', companions: await companionsOf(store, key, undefined, live, context.now) })
+  if (isFinalized(object)) {
+    const removal = { type: 'delete', before: live, context } as const
+    const companions = await itemsOf(store, key, await planWrite(store, removal), removal)
+    return judged({ type: 'delete', companions })
+  }
   if (deepEqual(object, old) && deepEqual(internal, live.internal)) return judged({ type: 'none' })
-  const companions = await companionsOf(store, key, draft, live, context.now)
+  const companions = await itemsOf(store, key, planned, write)
   const reserve = isMaster(context.user) || object.metadata.deletionTimestamp !== undefined
   return judged({ type: 'put', object, internal, companions, reserve })
 }
@@ -182,9 +196,9 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
  * was judged: of several concurrent requests for a missing object, one creates it and the others update it. A write that
  * changes nothing is a no-op and returns the live object. Throws 404, 409 (uid, resourceVersion), 422 with causes, 403.
  */
-export async function updateObject<P>(
-  store: Store<P>,
-  request: UpdateRequest<P>,
+export async function updateObject<I>(
+  store: Store<I>,
+  request: UpdateRequest<I>,
   context: RequestContext,
 ): Promise<Outcome> {
   const { kind, storage } = store
@@ -206,7 +220,7 @@ export async function updateObject<P>(
     const { before, after } = await storage.update(kind.table, key, mutate, options)
     return answer(judged, before, after)
   } catch (error) {
-    throw translateCompanionError(store, name, judged?.draft, error)
+    throw translateCompanionError(store, name, judged?.planned.duplicate, error)
   }
 }
 
@@ -222,14 +236,11 @@ function seenBy({ resourceVersion = '' }: UpdateRequest): ReadOptions {
  */
 function answer(judged: Judged | undefined, before: Stored | undefined, after?: Stored): Outcome {
   if (!judged) throw new Error('the update has no result')
-  const { draft, creation, resourceVersion = String(before?.rv) } = judged
-  if (after) return { stored: after, draft, created: creation !== undefined }
-  if (creation) return dryRunOutcome(draft, creation)
+  const { planned, creation, resourceVersion = String(before?.rv) } = judged
+  const { object, internal, reveal } = planned
+  if (after) return { stored: after, created: creation !== undefined, reveal }
+  if (creation) return dryRunOutcome(planned, creation)
   if (!before) throw new Error('an update without a live object')
-  const metadata = { ...draft.object.metadata, resourceVersion }
-  return {
-    stored: { ...before, object: { ...draft.object, metadata }, internal: draft.internal },
-    draft,
-    created: false,
-  }
+  const metadata = { ...object.metadata, resourceVersion }
+  return { stored: { ...before, object: { ...object, metadata }, internal }, created: false }
 }

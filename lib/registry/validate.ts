@@ -1,8 +1,6 @@
 /** Validates every object before it is stored: metadata, then the schema. Causes have this order. */
 import { typeErrors } from '../meta/decoding/decode.ts'
 import { type FieldError, findingsOf, forbidden, tooMany } from '../meta/errors/fielderror.ts'
-import { invalidObject } from '../meta/errors/status.ts'
-import { parseGroupVersion } from '../meta/groupversion.ts'
 import { validateMeta, validateMetaUpdate } from '../meta/object/validatemeta.ts'
 import { misplacedCredentials } from '../meta/schema/misplaced.ts'
 import { validateSchema } from '../meta/schema/validate.ts'
@@ -48,12 +46,6 @@ function validateServerLabels({ labels = {} }: ObjectMeta, { labels: old = {} }:
       ? []
       : [forbidden('metadata.labels', `${name}: only the server sets labels of ${PREFIX}`)],
   )
-}
-
-/** Throws 422 with these errors, if any. The Status uses the group, kind and name that the object itself has. */
-export function refuseInvalid({ apiVersion, kind, metadata }: KubeObject, errors: readonly FieldError[]): void {
-  if (errors.length === 0) return
-  throw invalidObject(parseGroupVersion(apiVersion).group, kind, metadata.name ?? '', errors)
 }
 
 /** Validates a new object. For an object of another kind, reports only the wrong type. */

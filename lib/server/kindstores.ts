@@ -16,7 +16,7 @@ interface Stores extends Services {
   storage: Storage
 }
 
-export const storeOf = <S extends Stores, P>(kind: StoredKind<S, P>, server: S): Store<P> => ({
+export const storeOf = <S extends Stores, I>(kind: StoredKind<S, I>, server: S): Store<I> => ({
   storage: server.storage,
   uuid: randomUUID,
   randomInt: (bound) => randomInt(bound),

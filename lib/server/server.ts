@@ -55,7 +55,7 @@ export interface Server
     EndpointServices,
     Decider<Server> {
   scopes: ScopeOptions & SpaceOptions
-  storeOf<P>(kind: StoredKind<Server, P>): Store<P>
+  storeOf<I>(kind: StoredKind<Server, I>): Store<I>
   /**
    * Returns the key, or undefined if it is deleted, invalid, or another key of the same name. The key of an exchange is
    * invalid when one of its gates is closed.

@@ -41,8 +41,8 @@ export const createAdmin = (store: Store): Promise<string> =>
   storeKey(store, { ...accessKey(unique()), spec: { user: 'admin', groups: ['system:masters'] } })
 
 async function storeKey(store: Store, object: KubeObject): Promise<string> {
-  const { draft } = await createObject(store, { object, secrets: [] }, contextOf(admin))
-  const key = draft?.reveal?.find(({ path }) => path.join('.') === 'spec.key')?.value
+  const { reveal } = await createObject(store, { object, secrets: [] }, contextOf(admin))
+  const key = reveal?.find(({ path }) => path.join('.') === 'spec.key')?.value
   if (typeof key !== 'string') throw new Error('the answer to a create shows no key')
   return key
 }

@@ -64,7 +64,8 @@ const contextAs = (user: UserInfo) => contextOf(user, { now: now() })
 /** Updates a key as the server itself does for a rotation or a leak. */
 function changeValues(name: string, change: ChangeValues, user = admin) {
   const transform = (object: KubeObject) => ({ object, secrets: [] })
-  const request = { namespace: '', name, subresource: '', verb: 'update', transform, plan: { change } } as const
+  const intent = { type: 'leak', change } as const
+  const request = { namespace: '', name, subresource: '', verb: 'update', transform, intent } as const
   return updateObject(store, request, contextAs(user))
 }
 
@@ -95,8 +96,8 @@ async function rotate({ name }: Key, overlap = 60, token = server.keys.generate(
   const hashes = await server.keys.hashes(token)
   const [credential] = hashes
   if (!credential) throw new Error('no pepper')
-  await changeValues(name, async (settled, { old }) => {
-    const created = Date.parse(old.object.metadata.creationTimestamp ?? '') / 1000
+  await changeValues(name, async (settled, before) => {
+    const created = Date.parse(before.object.metadata.creationTimestamp ?? '') / 1000
     const change = startRotation(settled, { credential, made: seconds(), overlap, by: 'other' }, created)
     return { ...change, items: await requireNewValue(server, name, { hashes, stored: credential }) }
   })
@@ -656,11 +657,10 @@ describe('a request in flight', () => {
     const token = await rotate(key, 60)
     const [hash] = await server.keys.hashes(key.token)
     let runs = 0
-    await changeValues(key.name, async (settled, { draft }) => {
+    await changeValues(key.name, async (settled) => {
       if (++runs === 1) await use(token)
       const change = hash && endLeaked(settled, hash, { at: seconds() })
-      if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
-      return change
+      return change && { ...change, disables: change.internal.ended !== undefined }
     })
     expect(runs).toBe(2)
     expect(await states(key.token, token)).toEqual([LEAKED, 'Current'])

@@ -104,8 +104,8 @@ describe('the last sources of a key', () => {
   async function createAtNoon() {
     const name = newName()
     const context = contextOf(admin, { now: noon })
-    const { draft } = await world().create(world().object({ name }, { user: 'alice' }), { context })
-    return { name, key: String(draft?.reveal?.[0]?.value) }
+    const { reveal } = await world().create(world().object({ name }, { user: 'alice' }), { context })
+    return { name, key: String(reveal?.[0]?.value) }
   }
 
   /** Uses the key some seconds after noon. */

@@ -42,7 +42,7 @@ describeKind(OwnedAccessKey, () => deployment.parts, {
 const noon = new Date('2026-11-21T12:00:00Z')
 const later = (seconds: number) => new Date(noon.getTime() + seconds * 1000)
 const world = (server = deployment.parts) => worldOf(OwnedAccessKey, server, { user: 'alice' })
-const keyIn = ({ draft }: Outcome): string => String(draft?.reveal?.[0]?.value)
+const keyIn = ({ reveal }: Outcome): string => String(reveal?.[0]?.value)
 const keySecret = (value: string): Secret => ({ path: ['spec', 'key'], value })
 
 let names = 0

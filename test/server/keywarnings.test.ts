@@ -22,8 +22,8 @@ async function keyMade(ago: number, name: string, spec: JsonObject = {}): Promis
   const store = server.parts.storeOf(OwnedAccessKey)
   const object = { ...accessKey(name), spec: { user: 'admin', groups: ['system:masters'], ttl: 30 * DAY, ...spec } }
   const context = contextOf(admin, { now: new Date(Date.now() - ago * 1000) })
-  const { draft } = await createObject(store, { object, secrets: [] }, context)
-  return String(draft?.reveal?.[0]?.value)
+  const { reveal } = await createObject(store, { object, secrets: [] }, context)
+  return String(reveal?.[0]?.value)
 }
 
 const WARNING = /^299 - "access key \\"ending\\" expires in (2d23h|3d) \(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\)"$/

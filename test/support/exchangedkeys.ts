@@ -1,7 +1,7 @@
 /** Creates access keys as an exchange does, and sets their gates. */
 
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { KeyPlan } from '../../lib/apis/management/v1/ownedaccesskey.values.ts'
+import type { KeyIntent } from '../../lib/apis/management/v1/ownedaccesskey.values.ts'
 import { type GateKind, type GateState, gateKeys } from '../../lib/authentication/gates.ts'
 import type { ScopeChain } from '../../lib/authorization/scopes/scope.ts'
 import type { Federation, Identity } from '../../lib/authorization/users/user.ts'
@@ -55,7 +55,7 @@ export interface Exchanged {
 
 /** Creates a key of alice that lives for an hour, and returns its name and its value. */
 export async function createExchangedKey(
-  server: { storage: Storage; storeOf(kind: typeof OwnedAccessKey): Store<KeyPlan> },
+  server: { storage: Storage; storeOf(kind: typeof OwnedAccessKey): Store<KeyIntent> },
   federation: Federation,
   { metadata = {}, spec = {}, creator = 'user:alice', carried = [], companions = [], now = new Date() }: Exchanged = {},
 ): Promise<{ name: string; token: string }> {
@@ -63,7 +63,7 @@ export async function createExchangedKey(
   const signedIn = spec.type === 'Login' ? { signedIn: Math.floor(now.getTime() / 1000) } : {}
   const { labels = {}, ...others } = metadata
   const origin = { creator, carried, federation, ...signedIn }
-  const plan = { exchanged: { labels, origin, companions: async () => companions } }
+  const intent = { type: 'exchange', labels, origin, records: async () => companions } as const
   count += 1
   const object = {
     apiVersion: 'management.platform/v1',
@@ -72,6 +72,6 @@ export async function createExchangedKey(
     spec: { type: 'Other', ttl: 3600, ...spec },
   }
   const context = internalContext('system:exchange', now, endless)
-  const { draft, stored } = await createObject(store, { object, secrets: [], plan }, context)
-  return { name: stored.key, token: String(draft?.reveal?.[0]?.value) }
+  const { reveal, stored } = await createObject(store, { object, secrets: [], intent }, context)
+  return { name: stored.key, token: String(reveal?.[0]?.value) }
 }

@@ -66,7 +66,7 @@ export async function writeWithinSize<T>(write: (finish: Finish) => Promise<T>):
 /** Answers with the object as reads present it. A creation also reveals its generated secrets, once. */
 export async function respondOutcome(
   { store, context, kind, request, warnings }: StoredWrite,
-  { stored, draft, created }: Outcome,
+  { stored, reveal, created }: Outcome,
   output: Output,
 ): Promise<ApiResponse> {
   const { name = '', uid = '' } = stored.object.metadata
@@ -74,6 +74,6 @@ export async function respondOutcome(
   context.note('uid', uid)
   const read = presentObject(store, stored, context)
   const code = created ? 201 : 200
-  if (!created || !draft?.reveal || context.dryRun) return respondObject(request, kind, read, output, code, warnings)
-  return uncached(await respondObject(request, kind, joinWriteOnly(read, draft.reveal), output, code, warnings))
+  if (!created || !reveal || context.dryRun) return respondObject(request, kind, read, output, code, warnings)
+  return uncached(await respondObject(request, kind, joinWriteOnly(read, reveal), output, code, warnings))
 }

@@ -6,7 +6,7 @@
  * asked after the key is stored: what ends the key then finds the Secret of the token.
  */
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
-import type { KeyPlan } from '../../apis/management/v1/ownedaccesskey.values.ts'
+import type { KeyIntent } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import {
   type Credential,
   credentialItemKey,
@@ -199,11 +199,11 @@ async function takeBack(
       { op: 'absent', ...endedTarget(trust.uid, targetOf(exchanged, target)) },
       ...requireOpenGates({ trust, provider, run: '' }),
     ]
-    const plan: KeyPlan = { isExpired: true, removal: () => (returned ? [returned, ...nothingEnded] : []) }
+    const intent: KeyIntent = { type: 'takeBack', items: () => (returned ? [returned, ...nothingEnded] : []) }
     const check = (live: Stored) => {
       if (keyStatus(lifeOfStored(live), unixSeconds(call.now), server.limits).state !== 'Active') throw keyChanged()
     }
-    const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, plan, check }
+    const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, intent, check }
     await deleteObject(server.storeOf(OwnedAccessKey), { namespace: '', name }, options, writeContext(call))
   } catch (error) {
     const isEnded = error instanceof StatusError && error.status.code < 500

@@ -1,9 +1,8 @@
 /** Stores the access key of an exchange, in one transaction with the record of its ID token. */
 
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
-import type { ExchangedKey } from '../../apis/management/v1/ownedaccesskey.values.ts'
-import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
-import { decodeKeyInternal, type TargetOfKey } from '../../authentication/keyinternal.ts'
+import { type KeyIntent, keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
+import type { TargetOfKey } from '../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
 import { endedTarget, endedTargets } from '../../authentication/targetkeys.ts'
 import { hasReviews } from '../../authorization/scopes/roles.ts'
@@ -13,7 +12,7 @@ import type { TokenUse } from '../../federation/issuers.ts'
 import { runOf } from '../../federation/run.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { StatusError } from '../../meta/errors/status.ts'
-import { createObject } from '../../registry/create.ts'
+import { beginCreate } from '../../registry/create.ts'
 import type { Draft } from '../../registry/kind.ts'
 import type { Outcome } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
@@ -109,7 +108,6 @@ async function attempt(
   const { trust, provider, token, grant, mapped } = exchanged
   const store = server.storeOf(OwnedAccessKey)
   const at = unixSeconds(call.now)
-  let isAnnounced = false
   const { maxKeys } = trust.spec
   const pools = [
     ...(use === 'Lifetime' ? [poolOfToken(partitionOf(token), trust.uid)] : []),
@@ -125,7 +123,8 @@ async function attempt(
     return [...taken, { op: 'absent', ...endOf(exchanged, target) }]
   }
   const expires = at + grant.ttl
-  const plan: ExchangedKey = {
+  const intent: KeyIntent = {
+    type: 'exchange',
     labels: labelsOf(trust.name, provider.name),
     origin: {
       creator: trust.creator,
@@ -141,25 +140,22 @@ async function attempt(
       ...(target && { target: target.record }),
     },
     ...(target && { credential: target.credential }),
-    async companions(key) {
-      const items = await recordsOf(decodeKeyInternal(key.internal).credential)
-      if (!isDryRun && !isAnnounced) announce({ name, uid })
-      isAnnounced = true
-      await target?.sign(key)
-      return items
-    },
+    records: recordsOf,
   }
-  const outcome = await createObject(
+  const creation = await beginCreate(
     { ...store, uuid: () => uid },
-    { object: exchangedKeyObject(name, exchanged), secrets: [], plan: { exchanged: plan } },
+    { object: exchangedKeyObject(name, exchanged), secrets: [], intent },
     { ...writeContext(call), dryRun: isDryRun },
   )
+  if (!isDryRun) announce({ name, uid })
+  await target?.sign(creation)
+  const outcome = await creation.commit()
   return { name, uid, ...(!target && { key: keyOf(outcome) }), expires: new Date(expires * 1000) }
 }
 
 /** Returns the value of the key, which is in no read of the object. */
-function keyOf({ draft }: Outcome): string {
-  const value = draft?.reveal?.find(({ path }) => path.join('.') === keyPath.join('.'))?.value
+function keyOf({ reveal }: Outcome): string {
+  const value = reveal?.find(({ path }) => path.join('.') === keyPath.join('.'))?.value
   if (typeof value !== 'string') throw new Error('the create of a key revealed no key')
   return value
 }

@@ -99,21 +99,21 @@ async function changeKey({ server, reported, leak, signal, context }: Ending): P
   const store = server.storeOf(OwnedAccessKey)
   let hasChanged = false
   let value = reported
-  const change: ChangeValues = async (settled, { draft, old }) => {
+  const change: ChangeValues = async (settled, before) => {
     if (!findValue(settled, hash)) value = (await readAgain(server, reported)) ?? reported
     const end = endLeaked(settled, hash, leak, value)
-    if (end?.internal.ended && !settled.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
+    const disables = end?.internal.ended !== undefined && !settled.ended
     const change = end ?? endTokens(settled, value.ended ?? leak.at)
     hasChanged = change !== undefined
     if (change === undefined) return undefined
     // The overlap of the value may have ended without a write.
-    const isUnsettled = value.ended === undefined && findValue(decodeKeyInternal(old.internal), hash)
+    const isUnsettled = value.ended === undefined && findValue(decodeKeyInternal(before.internal), hash)
     const ended = [...change.ended, ...(isUnsettled ? [{ credential: hash, reason: 'leaked' as const }] : [])]
-    return { ...change, ended, items: [{ op: 'put', ...signal }] }
+    return { ...change, disables, ended, items: [{ op: 'put', ...signal }] }
   }
   const at = { namespace: '', name, subresource: '', verb: 'patch', uid } as const
   const isDone = await unlessLost(async () => {
-    await updateObject(store, { ...at, plan: { change } }, context)
+    await updateObject(store, { ...at, intent: { type: 'leak', change } }, context)
     return hasChanged
   })
   if (value.ended !== undefined && !value.isLeaked) await keepAsLeaked(server, hash, context)
@@ -144,11 +144,12 @@ async function removeKey(ending: Ending): Promise<boolean> {
   const { server, reported, signal, context } = ending
   const { hash, name, uid } = reported
   const store = server.storeOf(OwnedAccessKey)
-  const removal = (before: Stored): Companion[] => [
+  const items = (before: Stored): Companion[] => [
     leakedTombstone(before, hash, unixSeconds(context.now)),
     { op: 'put', ...signal },
   ]
-  const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, plan: { removal } }
+  const intent = { type: 'removal', items } as const
+  const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, intent }
   const isEnded = await unlessLost(async () => {
     const { gone } = await deleteObject(store, { namespace: '', name }, options, context)
     // Finalizers keep the key, which gives no access. Its value must not be free when they are gone.

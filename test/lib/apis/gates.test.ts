@@ -9,7 +9,7 @@ const stored = (revision: number, disabled: boolean, deleted = false) => ({
 })
 const now = new Date('2026-11-29T00:00:00Z')
 const companionsOf = (...[after, before]: Partial<Parameters<ReturnType<typeof gateCompanions>>>) =>
-  gateCompanions('trust', read)(after, before, undefined, now)
+  gateCompanions('trust', read)(after, before, now)
 const keysOf = (...given: Parameters<typeof companionsOf>) => companionsOf(...given).map(({ pk, sk }) => `${pk} ${sk}`)
 
 test('whatever closes a gate says in the same transaction that keys have ended', () => {

@@ -5,7 +5,8 @@ import type { StatusError } from '../../../lib/meta/errors/status.ts'
 import { list, map, object, string } from '../../../lib/meta/schema/schema.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import type { KindInfo } from '../../../lib/registry/kind.ts'
-import { refuseInvalid, validateChange, validateNew } from '../../../lib/registry/validate.ts'
+import { refuseInvalid } from '../../../lib/registry/store.ts'
+import { validateChange, validateNew } from '../../../lib/registry/validate.ts'
 
 const kind: KindInfo = {
   group: 'example.com',

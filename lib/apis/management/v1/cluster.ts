@@ -1,7 +1,7 @@
 /** Defines Cluster, which gives a connected cluster an address so that users can create kubeconfigs for it. */
 import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
 import { reachesCluster } from '../../../authorization/scopes/reachableclusters.ts'
-import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
+import { isMaster } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
@@ -9,8 +9,17 @@ import { clusterTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
 import { validateCluster } from '../../../kubeconfig/validateinstance.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { dnsLabelErrors } from '../../../meta/object/names.ts'
+import type { KubeObject } from '../../../meta/types.ts'
 import { column, wide } from '../../../registry/column.ts'
-import { type Column, type Draft, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
+import {
+  type Column,
+  groupResource,
+  type Planned,
+  type StoredKind,
+  type Strategy,
+  type Write,
+} from '../../../registry/kind.ts'
+import { mastersOnly, refuseInvalid } from '../../../registry/store.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { type Spec, spec, status } from './cluster.schema.ts'
 import { ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'
@@ -50,37 +59,39 @@ export function mayUseCluster({ scopes }: Services, stored: Stored, user: UserIn
 }
 
 /** Validates that the name is a DNS label: it is part of audiences and of the names in kubeconfigs. */
-const nameErrors = ({ object: { metadata } }: Draft): FieldError[] =>
-  dnsLabelErrors(metadata.name ?? '').map((text) => invalid('metadata.name', metadata.name ?? '', text))
+const nameErrors = ({ metadata: { name = '' } }: KubeObject): FieldError[] =>
+  dnsLabelErrors(name).map((text) => invalid('metadata.name', name, text))
+
+function plan({ type, draft, before, context: { user, now } }: Write): Planned {
+  const items = (object: KubeObject) => endingOf(clusterTarget, type === 'delete' ? undefined : { object }, before, now)
+  if (type === 'status') return { items }
+  if (type === 'delete' || type === 'mark') return { items, deleteWarning: deleteWarning(before.object) }
+  const [next, old] = [specOf(draft), before && specOf(before)]
+  refuseInvalid(draft.object, [...(before ? [] : nameErrors(draft.object)), ...validateCluster(next, old)])
+  const refusal =
+    (old && forbiddenInstanceChange(user, old, draft.object.spec ?? {}, PROTECTED)) ??
+    forbiddenReach(REACH, next, old ?? {}, user)
+  return { refusal, items }
+}
+
+/** Names in scopes need no object, and the cluster has its own configuration. */
+const deleteWarning = (cluster: KubeObject): string =>
+  clusterTarget(cluster)
+    ? ENDING_WARNING
+    : `access keys whose scopes allow cluster "${cluster.metadata.name}" still make tokens for it, which it accepts until its API server is disconnected: deleting the object ends no access`
 
 const strategy = (services: Services): Strategy => ({
-  mayCreate: (user) =>
-    isMaster(user)
-      ? { type: 'allowed', rule: MASTERS }
-      : { type: 'denied', reason: 'only system:masters may create clusters' },
   access(stored, verb, subresource, user) {
+    if (!stored) return mastersOnly(user, 'only system:masters may create clusters')
     const decision = mayAccess(user, specOf(stored), verb, subresource)
     if (decision.allowed) return { type: 'allowed', rule: decision.reason }
     return mayAccess(user, specOf(stored), 'get', '').allowed
       ? { type: 'denied', reason: 'spec.access of the cluster does not allow it' }
       : { type: 'hidden' }
   },
-  validate: (draft, old) => [...(old ? [] : nameErrors(draft)), ...validateCluster(specOf(draft), old && specOf(old))],
-  authorize(draft, old, { user }) {
-    const next = specOf(draft)
-    return (
-      (old && forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {}, PROTECTED)) ??
-      forbiddenReach(REACH, next, old ? specOf(old) : {}, user)
-    )
-  },
   mayRefer: (_value, _object, user) =>
     isMaster(user) && user.chain.length === 0 ? undefined : 'only system:masters without a scope may set it',
-  companions: (after, before, _, now) => endingOf(clusterTarget, after, before, now),
-  // Names in scopes need no object, and the cluster has its own configuration.
-  deleteWarning: ({ object }) =>
-    clusterTarget(object)
-      ? ENDING_WARNING
-      : `access keys whose scopes allow cluster "${object.metadata.name}" still make tokens for it, which it accepts until its API server is disconnected: deleting the object ends no access`,
+  plan,
   status: (stored, { user }) => ({ canUse: mayUseCluster(services, stored, user) }),
 })
 

@@ -33,8 +33,8 @@ const status = object('The created kubeconfig.', {
 const NOUNS = { token: 'token', certificate: 'client certificate' } as const
 
 /** Returns the kind of the kubeconfigs of a stored kind. */
-export function kubeConfigOf<P>(
-  parentKind: StoredKind<Services, P>,
+export function kubeConfigOf<I>(
+  parentKind: StoredKind<Services, I>,
   { noun, spec, validate, parent: parentOf, ...row }: Definition,
 ): VirtualKind<Services> {
   const { group, kind, subresource } = row

@@ -7,8 +7,7 @@ import { addedScopes } from '../../../authorization/users/privilege.ts'
 import { rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { disown } from '../../../meta/managedfields/managedfields.ts'
-import type { JsonObject } from '../../../meta/types.ts'
-import type { Draft } from '../../../registry/kind.ts'
+import type { JsonObject, KubeObject } from '../../../meta/types.ts'
 
 /**
  * Returns the former scope to store with a change of the spec: the scope that the change replaces or, if the scope stays, the one that
@@ -27,16 +26,15 @@ const endOf = ({ at }: FormerScope): number => at + FORMER_SECONDS
 
 const isKept = (former: FormerScope, now: Date): boolean => unixSeconds(now) < endOf(former)
 
-/** Removes the wish to drop the added scopes from the spec of the draft, and from what its managers own. Returns whether it was true. */
-export function takeDrop(draft: Draft): boolean {
-  const { metadata, spec = {}, ...object } = draft.object
+/** Returns the object without the wish to drop the added scopes, also in what its managers own, and whether the wish was true. */
+export function takeDrop(asked: KubeObject): { object: KubeObject; drops: boolean } {
+  const { metadata, spec = {}, ...object } = asked
   const { dropAddedScopes, ...rest } = spec
-  if (dropAddedScopes === undefined) return false
+  if (dropAddedScopes === undefined) return { object: asked, drops: false }
   // An exchange has no managers.
   const { managedFields, ...others } = metadata
   const disowned = managedFields && { managedFields: disown(managedFields, 'spec', 'dropAddedScopes') }
-  draft.object = { ...object, metadata: { ...others, ...disowned }, spec: rest }
-  return dropAddedScopes === true
+  return { object: { ...object, metadata: { ...others, ...disowned }, spec: rest }, drops: dropAddedScopes === true }
 }
 
 /** Returns the 422 errors of a write that drops the scopes that were added: it must be an update that changes nothing else. */

@@ -18,7 +18,7 @@ import type { RequestContext, StoredKind } from '../../../registry/kind.ts'
 import type { Store } from '../../../registry/store.ts'
 import type { Storage } from '../../../storage/interface.ts'
 import type { ReviewServices } from '../../authorization/v1/reviewservices.ts'
-import type { KeyPlan } from './ownedaccesskey.values.ts'
+import type { KeyIntent } from './ownedaccesskey.values.ts'
 
 interface KeyServices {
   /** Generates an access key. */
@@ -71,9 +71,9 @@ export interface Services {
   /** Records a request that the scope chain allowed, besides the one that the authorizer has seen. Never rejects. */
   used(context: Pick<RequestContext, 'user'>, attributes: Attributes): Promise<void>
   /** Returns the store of access keys. */
-  keyStore(): Store<KeyPlan>
+  keyStore(): Store<KeyIntent>
   /** Returns the store of another kind. */
-  storeOf<P>(kind: StoredKind<Services, P>): Store<P>
+  storeOf<I>(kind: StoredKind<Services, I>): Store<I>
   /** Resolves after the given number of milliseconds. */
   sleep(ms: number): Promise<void>
   /** Throws 401 if the key of the request was changed since the request was allowed. */

@@ -1,6 +1,6 @@
 /** Defines VirtualClusterInstance, which registers a virtual cluster so that users can create kubeconfigs for it. */
 import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
-import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
+import { isMaster } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
@@ -9,7 +9,15 @@ import { SERVICE_ACCOUNTS } from '../../../kubeconfig/serviceaccounts/tokens.ts'
 import { validateInstance } from '../../../kubeconfig/validateinstance.ts'
 import type { KubeObject } from '../../../meta/types.ts'
 import { column, wide } from '../../../registry/column.ts'
-import { type Column, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
+import {
+  type Column,
+  groupResource,
+  type Planned,
+  type StoredKind,
+  type Strategy,
+  type Write,
+} from '../../../registry/kind.ts'
+import { mastersOnly, refuseInvalid } from '../../../registry/store.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'
 import type { Services } from './services.ts'
@@ -81,12 +89,24 @@ function forbiddenSecret({ scopes }: Services, secret: string, { metadata, spec 
   return `the access key used has a scope that does not allow changing virtual cluster instance "${place}/${instance}"`
 }
 
+function plan({ type, draft, before, context: { user, now } }: Write): Planned {
+  const items = (object: KubeObject) =>
+    endingOf(instanceTarget, type === 'delete' ? undefined : { object }, before, now)
+  if (type === 'status') return { items }
+  if (type === 'delete' || type === 'mark')
+    return { items, deleteWarning: instanceTarget(before.object) ? ENDING_WARNING : undefined }
+  refuseInvalid(draft.object, validateInstance(draft.object, before?.object))
+  const [next, old] = [specOf(draft), before && specOf(before)]
+  const isReached = [next, old].some((spec) => spec?.tokens === SERVICE_ACCOUNTS)
+  const refusal =
+    (old && forbiddenInstanceChange(user, old, next)) ??
+    (isReached ? forbiddenReach(REACH, next, old ?? {}, user) : undefined)
+  return { refusal, items }
+}
+
 const strategy = (services: Services): Strategy => ({
-  mayCreate: (user) =>
-    isMaster(user)
-      ? { type: 'allowed', rule: MASTERS }
-      : { type: 'denied', reason: 'only system:masters may create virtual cluster instances' },
   access(stored, verb, subresource, user) {
+    if (!stored) return mastersOnly(user, 'only system:masters may create virtual cluster instances')
     const instance = specOf(stored) as InstanceSpec
     const decision = mayAccess(user, instance, verb, subresource)
     if (decision.allowed) return { type: 'allowed', rule: decision.reason }
@@ -94,18 +114,8 @@ const strategy = (services: Services): Strategy => ({
       ? { type: 'denied', reason: decision.reason }
       : { type: 'hidden' }
   },
-  validate: ({ object }, old) => validateInstance(object, old?.object),
   mayRefer: (value, object, user) => forbiddenSecret(services, value, object, user),
-  authorize(draft, old, { user }) {
-    const [next, before] = [specOf(draft), old ? specOf(old) : {}]
-    const isReached = [next, before].some(({ tokens }) => tokens === SERVICE_ACCOUNTS)
-    return (
-      (old && forbiddenInstanceChange(user, before, next)) ??
-      (isReached ? forbiddenReach(REACH, next, before, user) : undefined)
-    )
-  },
-  companions: (after, before, _, now) => endingOf(instanceTarget, after, before, now),
-  deleteWarning: ({ object }) => (instanceTarget(object) ? ENDING_WARNING : undefined),
+  plan,
   status: (stored, { user }) => ({ canUse: mayUseInstance(services, stored, user) }),
 })
 

@@ -154,7 +154,7 @@ export async function createReal({ items, now, call, happened }: World, first: s
   function update(store: Store, secrets: { path: string[]; value: string }[], change?: ChangeValues) {
     const transform = (object: KubeObject) => ({ object, secrets })
     const request = { namespace: '', name, subresource: '', verb: 'patch', transform } as const
-    return updateObject(store, { ...request, ...(change && { plan: { change } }) }, context())
+    return updateObject(store, { ...request, ...(change && { intent: { type: 'leak' as const, change } }) }, context())
   }
 
   const rotate = (
@@ -203,13 +203,12 @@ export async function createReal({ items, now, call, happened }: World, first: s
         const { store, storage } = servicesOver(open(itemsFor(() => event)))
         const item = await getCompanion(storage, credentialItemKey(hashOf(value)))
         if (!item || item.attributes.ended === 'leaked') return
-        await update(store, [], async (settled, { draft }) => {
+        await update(store, [], async (settled) => {
           const found = await getCompanion(storage, credentialItemKey(hashOf(value)))
           const change = endLeaked(settled, hashOf(value), { at: now() }, readValue(hashOf(value), found ?? item))
           const ended = change?.ended.map(({ credential }) => credential.hash) ?? []
           event = change ? { type: 'leaked', value, ended } : { type: 'settled' }
-          if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
-          return change
+          return change && { ...change, disables: change.internal.ended !== undefined }
         })
       }),
     works: async (value) => 'user' in (await authenticate(textOf(value), depsOf(atRest))),

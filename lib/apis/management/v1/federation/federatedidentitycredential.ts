@@ -24,10 +24,12 @@ import {
 } from '../../../../federation/trust.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
+import type { JsonObject } from '../../../../meta/types.ts'
 import { defined } from '../../../../meta/value/defined.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import { column, wide } from '../../../../registry/column.ts'
-import type { Column, Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
+import type { Column, Planned, RequestContext, StoredKind, Strategy, Write } from '../../../../registry/kind.ts'
+import { refuseInvalid } from '../../../../registry/store.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import { formerAfter, presentScopeChanges, takeDrop, validateDrop } from '../scope.changes.ts'
 import { addedWarning, changedRuleWarnings } from '../scope.warnings.ts'
@@ -79,128 +81,146 @@ export const columns: readonly Column[] = [
   column('Phase', 'status.phase', 'Active, Disabled or Terminating.', wide),
 ]
 
-/** The plan of a draft. The rules need the provider, so `prepareFor…` judges and `validate` returns the errors. */
-interface Plan {
-  errors?: readonly FieldError[]
-  /** Whether the write asks to drop the scopes that were added to the inherited ones. */
-  drops?: boolean
-}
+const gateItems = gateCompanions('trust', toTrust)
 
-function strategy(services: Services): Strategy<Plan> {
-  /** Returns the provider that a draft names, if the user may use it. */
-  async function usableProvider(draft: Draft, user: UserInfo): Promise<Provider | undefined> {
-    const provider = await services.provider(specOf(draft.object).identityProvider)
-    return provider && !provider.deleted && useRule(user, provider.spec) !== undefined ? provider : undefined
-  }
+async function plan(services: Services, write: Write): Promise<Planned> {
+  const { type, draft, before, context } = write
+  const { user, now } = context
+  if (type === 'delete') return { items: () => gateItems(undefined, before, now) }
+  const forbidsChange = before && lacksChainReason(user, toKey(before), 'federated identity credential')
+  if (type === 'mark' || type === 'status')
+    return { forbidsChange, items: (object) => gateItems({ object, internal: draft.internal }, before, now) }
 
-  function judge(
-    draft: Draft<Plan>,
-    old: Stored | undefined,
-    provider: Provider | undefined,
-    { warn }: RequestContext,
-  ): void {
-    const next = specOf(draft.object)
-    const { carried, providerUid, ...internal } = decodeTrustInternal(draft.internal)
-    const { maxTtl } = services.federation
-    const errors = validateTrust(next, old && specOf(old.object), { provider, providerUid, carried, maxTtl })
-    draft.plan = { ...draft.plan, errors }
-    if (errors.length > 0 || !provider) return
-    const before = old && specOf(old.object)
-    const isNewScope = !isSameScope(next.scope, before?.scope)
-    const what = `the keys of federated identity credential ${JSON.stringify(draft.object.metadata.name ?? '')}`
-    const ofRight = isNewScope ? rightWarnings(what, next.scope, internal) : []
-    const ofRules = changedRuleWarnings(next, before, services.scopes)
-    for (const warning of [...trustWarnings(next, provider), ...ofRight, ...ofRules]) warn(warning)
-  }
-
+  const { object, drops } = takeDrop(draft.object)
+  const [asked, next, old] = [specOf(draft.object), specOf(object), before && specOf(before.object)]
+  // The owner can disable the trust even if the provider is gone.
+  const isJudged = !old || !isHarmless(old, asked)
+  const provider = isJudged ? await usableProvider(services, next, user) : undefined
+  const { internal, isNarrowed = false } = before
+    ? changedInternal(before, asked, context)
+    : { internal: newInternal(next, provider, user) }
+  refuseInvalid(object, [
+    ...(isJudged ? judge(services, { object, internal }, before, provider, context) : []),
+    ...validateDrop(drops, !old || !deepEqual(next, old)),
+  ])
+  const written = { ...next, ...(drops && { dropAddedScopes: true }) }
+  const added = addedScopes(toKey({ object, internal })).length
   return {
-    mayCreate: () => ({ type: 'allowed' }),
-    access(stored, verb, subresource, user) {
-      const key = toKey(stored)
-      if (!maySeeKey(user, key)) return { type: 'hidden' }
-      if (isMaster(user)) return { type: 'allowed', rule: ownsKey(user, key) ? OWN : MASTERS }
-      if (subresource === '' || verb === 'get') return { type: 'allowed', rule: OWN }
-      return { type: 'denied', reason: 'only system:masters may write the status of federated identity credentials' }
-    },
-    partitions: (user) => visiblePartitions(user),
-    async prepareForCreate(draft, context) {
-      const { user } = context
-      const provider = await usableProvider(draft, user)
-      draft.plan = { drops: takeDrop(draft) }
-      draft.internal = encodeTrustInternal({
-        creator: identityOf(user),
-        ...makersOf(user),
-        carried: inheritedChain(user),
-        ...rightOf(user, specOf(draft.object).scope),
-        providerUid: provider?.uid ?? UNKNOWN,
-        revision: 0,
-      })
-      judge(draft, undefined, provider, context)
-    },
-    async prepareForUpdate(draft, old, context) {
-      const { user } = context
-      const [before, next] = [specOf(old.object), specOf(draft.object)]
-      if (deepEqual(before, next)) return
-      const state = decodeTrustInternal(old.internal)
-      const { former, born: _, reviewScope, ...internal } = state
-      const inherited = chainAfterChange(user, toKey(old), keySpecOf(next))
-      if (inherited.carried.length < state.carried.length) draft.specChanged = true
-      draft.plan = { drops: takeDrop(draft) }
-      const closes = closesKeys(before, next)
-      draft.internal = encodeTrustInternal({
-        ...internal,
-        ...defined({ former: formerAfter(former, { before: before.scope, next: next.scope }, context.now) }),
-        ...inherited,
-        ...rightOf(user, next.scope, { ...(reviewScope && { reviewScope }), scope: before.scope }),
-        revision: internal.revision + (closes ? 1 : 0),
-        ...endOfGate(before, next, closes, context.now),
-      })
-      // The owner can disable the trust even if the provider is gone.
-      if (isHarmless(before, next)) return
-      judge(draft, old, await usableProvider(draft, user), context)
-    },
-    mayRefer(name, _object, { chain }) {
-      const asks = (verb: string) =>
-        evaluateHere(chain, KINDS.IdentityProvider, { verb, name }, services.scopes).allowed
-      return asks('use') || asks('get') ? undefined : 'not found'
-    },
-    validate: ({ object, plan }, old) => [
-      ...(plan?.errors ?? []),
-      ...validateDrop(plan?.drops === true, !old || !deepEqual(specOf(object), specOf(old.object))),
-    ],
-    forbidsChange: (_draft, old, user) => lacksChainReason(user, toKey(old), 'federated identity credential'),
-    authorize({ object, internal, plan }, old, { user, now, warn }) {
-      const next = { ...specOf(object), ...(plan?.drops && { dropAddedScopes: true }) }
-      const reason = old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)
-      const added = addedScopes(toKey({ object, internal })).length
-      if (added > 0 && old && !isSameScope(next.scope, specOf(old.object).scope)) warn(addedWarning('the trust', added))
-      return reason
-    },
-    quota({ object, internal }, { user }) {
-      const { maxPerOwner: most } = services.keys
-      if (most === 0 || (isMaster(user) && user.chain.length === 0)) return undefined
-      return { name: 'max-keys-per-owner', partition: keyIdentity(toKey({ object, internal })), most }
-    },
-    companions: gateCompanions('trust', toTrust),
-    status(stored, { now }) {
-      const trust = toTrust(stored)
-      return {
-        owner: ownerOf(stored),
-        phase: phaseOf(trust),
-        clientID: clientIdOf(trust),
-        ...(holdsRight(trust, withScope([], trust.spec.scope)) && { mayReview: true }),
-        ...presentScopeChanges(trust.spec, trust, now),
-      }
-    },
+    object,
+    internal,
+    changesSpec: isNarrowed,
+    warnings: added > 0 && old && !isSameScope(next.scope, old.scope) ? [addedWarning('the trust', added)] : [],
+    refusal: before ? forbiddenTrustChange(user, before, written, now) : forbiddenTrust(user, written, now),
+    forbidsChange,
+    quota: before ? undefined : quotaOf(services, { object, internal }, user),
+    items: (object) => gateItems({ object, internal }, before, now),
   }
 }
+
+/** Returns the provider that a trust names, if the user may use it. */
+async function usableProvider(
+  services: Services,
+  { identityProvider }: TrustSpec,
+  user: UserInfo,
+): Promise<Provider | undefined> {
+  const provider = await services.provider(identityProvider)
+  return provider && !provider.deleted && useRule(user, provider.spec) !== undefined ? provider : undefined
+}
+
+const newInternal = (spec: TrustSpec, provider: Provider | undefined, user: UserInfo): JsonObject =>
+  encodeTrustInternal({
+    creator: identityOf(user),
+    ...makersOf(user),
+    carried: inheritedChain(user),
+    ...rightOf(user, spec.scope),
+    providerUid: provider?.uid ?? UNKNOWN,
+    revision: 0,
+  })
+
+/** Returns the internal part after an update, and whether the update drops inherited scopes. */
+function changedInternal(
+  { object, internal }: Stored,
+  next: TrustSpec,
+  { user, now }: RequestContext,
+): { internal: JsonObject; isNarrowed?: boolean } {
+  const before = specOf(object)
+  if (deepEqual(before, next)) return { internal }
+  const { former, born: _, reviewScope, ...state } = decodeTrustInternal(internal)
+  const inherited = chainAfterChange(user, toKey({ object, internal }), keySpecOf(next))
+  const closes = closesKeys(before, next)
+  const changed = encodeTrustInternal({
+    ...state,
+    ...defined({ former: formerAfter(former, { before: before.scope, next: next.scope }, now) }),
+    ...inherited,
+    ...rightOf(user, next.scope, { ...(reviewScope && { reviewScope }), scope: before.scope }),
+    revision: state.revision + (closes ? 1 : 0),
+    ...endOfGate(before, next, closes, now),
+  })
+  return { internal: changed, isNarrowed: inherited.carried.length < state.carried.length }
+}
+
+/** Returns the 422 errors of a trust. Warns if there are none. */
+function judge(
+  services: Services,
+  { object, internal }: Pick<Stored, 'object' | 'internal'>,
+  before: Stored | undefined,
+  provider: Provider | undefined,
+  { warn }: RequestContext,
+): FieldError[] {
+  const [next, old] = [specOf(object), before && specOf(before.object)]
+  const { carried, providerUid, ...state } = decodeTrustInternal(internal)
+  const { maxTtl } = services.federation
+  const errors = validateTrust(next, old, { provider, providerUid, carried, maxTtl })
+  if (errors.length > 0 || !provider) return errors
+  const what = `the keys of federated identity credential ${JSON.stringify(object.metadata.name ?? '')}`
+  const ofRight = isSameScope(next.scope, old?.scope) ? [] : rightWarnings(what, next.scope, state)
+  const ofRules = changedRuleWarnings(next, old, services.scopes)
+  for (const warning of [...trustWarnings(next, provider), ...ofRight, ...ofRules]) warn(warning)
+  return []
+}
+
+function quotaOf(
+  { keys: { maxPerOwner: most } }: Services,
+  trust: Pick<Stored, 'object' | 'internal'>,
+  user: UserInfo,
+): Planned['quota'] {
+  if (most === 0 || (isMaster(user) && user.chain.length === 0)) return undefined
+  return { name: 'max-keys-per-owner', partition: keyIdentity(toKey(trust)), most }
+}
+
+const strategy = (services: Services): Strategy => ({
+  access(stored, verb, subresource, user) {
+    if (!stored) return { type: 'allowed' }
+    const key = toKey(stored)
+    if (!maySeeKey(user, key)) return { type: 'hidden' }
+    if (isMaster(user)) return { type: 'allowed', rule: ownsKey(user, key) ? OWN : MASTERS }
+    if (subresource === '' || verb === 'get') return { type: 'allowed', rule: OWN }
+    return { type: 'denied', reason: 'only system:masters may write the status of federated identity credentials' }
+  },
+  partitions: (user) => visiblePartitions(user),
+  mayRefer(name, _object, { chain }) {
+    const asks = (verb: string) => evaluateHere(chain, KINDS.IdentityProvider, { verb, name }, services.scopes).allowed
+    return asks('use') || asks('get') ? undefined : 'not found'
+  },
+  plan: (write) => plan(services, write),
+  status(stored, { now }) {
+    const trust = toTrust(stored)
+    return {
+      owner: ownerOf(stored),
+      phase: phaseOf(trust),
+      clientID: clientIdOf(trust),
+      ...(holdsRight(trust, withScope([], trust.spec.scope)) && { mayReview: true }),
+      ...presentScopeChanges(trust.spec, trust, now),
+    }
+  },
+})
 
 const OWN = 'own federated identity credential'
 
 /** Stands for the provider of a draft without a usable one, which validation refuses. */
 const UNKNOWN = 'unknown'
 
-export const FederatedIdentityCredential: StoredKind<Services, Plan> = {
+export const FederatedIdentityCredential: StoredKind<Services> = {
   ...KINDS.FederatedIdentityCredential,
   shortNames: ['fic'],
   description:

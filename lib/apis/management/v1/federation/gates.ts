@@ -26,7 +26,7 @@ const gateOf = ({ revision, deleted, spec }: Gated): GateState => ({
  */
 export const gateCompanions =
   (kind: GateKind, read: (stored: Readable) => Gated) =>
-  (after: Readable | undefined, before: Readable | undefined, _plan: unknown, now: Date): Companion[] => {
+  (after: Readable | undefined, before: Readable | undefined, now: Date): Companion[] => {
     const { uid = '', name } = (after ?? before)?.object.metadata ?? {}
     const ending = announceEnding(`${kind}#${uid}`, now, name)
     if (!after) return before ? [deleteGate(kind, uid), ending] : []

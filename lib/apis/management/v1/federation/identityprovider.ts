@@ -1,6 +1,6 @@
 /** Defines IdentityProvider, an issuer of ID tokens that can be exchanged for access keys. */
 import { onlyEnds } from '../../../../authorization/users/ends.ts'
-import { isMaster, MASTERS } from '../../../../authorization/users/identity.ts'
+import { isMaster } from '../../../../authorization/users/identity.ts'
 import { spec, status } from '../../../../federation/identityprovider.schema.ts'
 import {
   audienceOf,
@@ -11,10 +11,11 @@ import {
   typeOf,
 } from '../../../../federation/provider.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
-import type { FieldError } from '../../../../meta/errors/fielderror.ts'
+import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import { column, wide } from '../../../../registry/column.ts'
-import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
+import type { Draft, Planned, StoredKind, Strategy, Write } from '../../../../registry/kind.ts'
+import { mastersOnly, refuseInvalid } from '../../../../registry/store.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
 import { endOfGate, gateCompanions, phaseOf } from './gates.ts'
@@ -35,64 +36,58 @@ const columns = [
   column('Phase', 'status.phase', 'Active, Disabled or Terminating.', wide),
 ]
 
-/** The plan of a draft: its errors. Some rules read the trusts, so `prepareFor…` judges and `validate` returns. */
-type Plan = FieldError[]
+const gateItems = gateCompanions('provider', toProvider)
 
-function strategy(services: Services): Strategy<Plan> {
-  async function judge(draft: Draft<Plan>, old: Stored | undefined, context: RequestContext): Promise<void> {
-    draft.plan = await judgeProvider(services, draft, old, context)
-  }
-
-  return {
-    mayCreate: (user) =>
-      isMaster(user)
-        ? { type: 'allowed', rule: MASTERS }
-        : { type: 'denied', reason: 'only system:masters may create identity providers' },
-    access(stored, verb, _subresource, user) {
-      const rule = useRule(user, specOf(stored.object))
-      if (rule === undefined) return { type: 'hidden' }
-      return isMaster(user) || USE.includes(verb)
-        ? { type: 'allowed', rule }
-        : { type: 'denied', reason: 'only system:masters may change identity providers' }
-    },
-    async prepareForCreate(draft, context) {
-      draft.internal = encodeProviderInternal({ revision: 0 })
-      await judge(draft, undefined, context)
-    },
-    async prepareForUpdate(draft, old, context) {
-      // Clients must still be able to remove finalizers after a setting or the list of known issuers has changed.
-      if (deepEqual(old.object.spec, draft.object.spec)) return
-      const internal = decodeProviderInternal(old.internal)
-      const [before, next] = [specOf(old.object), specOf(draft.object)]
-      const closes = closesKeys(before, next)
-      const revision = internal.revision + (closes ? 1 : 0)
-      draft.internal = encodeProviderInternal({
-        ...internal,
-        revision,
-        ...endOfGate(before, next, closes, context.now),
-      })
-      // A provider that would be invalid today can still be disabled.
-      if (!onlyEnds(before, next)) await judge(draft, old, context)
-    },
-    validate: (draft) => draft.plan ?? [],
-    forbidsChange: ({ object }, old, user) => forbiddenProviderChange(user, old.object, object),
-    authorize: ({ object }, old, { user, now }) =>
-      forbiddenProvider(user, old && specOf(old.object), specOf(object), now),
-    companions: gateCompanions('provider', toProvider),
-    status(stored) {
-      const provider = toProvider(stored)
-      const { spec } = provider
-      return {
-        phase: phaseOf(provider),
-        type: typeOf(spec),
-        audience: audienceOf(spec, services.federation.issuer),
-        tokenUse: tokenUseOf(spec),
-      }
-    },
-  }
+async function plan(services: Services, { type, draft, before, context }: Write): Promise<Planned> {
+  const { user, now } = context
+  if (type === 'delete') return { items: () => gateItems(undefined, before, now) }
+  const internal = internalAfter(draft, before, now)
+  const items = (object: KubeObject) => gateItems({ object, internal }, before, now)
+  if (type === 'mark') return { items }
+  const forbidsChange = before && forbiddenProviderChange(user, before.object, draft.object)
+  if (type === 'status') return { items, forbidsChange }
+  const [next, old] = [specOf(draft.object), before && specOf(before.object)]
+  // Clients must still be able to remove finalizers after a setting or the list of known issuers has changed. A provider that would be
+  // invalid today can still be disabled.
+  if (!old || !(deepEqual(old, next) || onlyEnds(old, next)))
+    refuseInvalid(draft.object, await judgeProvider(services, draft, before, context))
+  return { internal, refusal: forbiddenProvider(user, old, next, now), forbidsChange, items }
 }
 
-export const IdentityProvider: StoredKind<Services, Plan> = {
+/** Returns the internal part, whose revision rises when a change of the spec closes the keys of earlier exchanges. */
+function internalAfter({ object }: Draft, before: Stored | undefined, now: Date): JsonObject {
+  if (!before) return encodeProviderInternal({ revision: 0 })
+  const [old, next] = [specOf(before.object), specOf(object)]
+  if (deepEqual(old, next)) return before.internal
+  const internal = decodeProviderInternal(before.internal)
+  const closes = closesKeys(old, next)
+  const revision = internal.revision + (closes ? 1 : 0)
+  return encodeProviderInternal({ ...internal, revision, ...endOfGate(old, next, closes, now) })
+}
+
+const strategy = (services: Services): Strategy => ({
+  access(stored, verb, _subresource, user) {
+    if (!stored) return mastersOnly(user, 'only system:masters may create identity providers')
+    const rule = useRule(user, specOf(stored.object))
+    if (rule === undefined) return { type: 'hidden' }
+    return isMaster(user) || USE.includes(verb)
+      ? { type: 'allowed', rule }
+      : { type: 'denied', reason: 'only system:masters may change identity providers' }
+  },
+  plan: (write) => plan(services, write),
+  status(stored) {
+    const provider = toProvider(stored)
+    const { spec } = provider
+    return {
+      phase: phaseOf(provider),
+      type: typeOf(spec),
+      audience: audienceOf(spec, services.federation.issuer),
+      tokenUse: tokenUseOf(spec),
+    }
+  },
+})
+
+export const IdentityProvider: StoredKind<Services> = {
   ...KINDS.IdentityProvider,
   shortNames: ['idp'],
   description: 'An issuer of ID tokens, which FederatedIdentityCredentials exchange for access keys.',

@@ -15,7 +15,7 @@ import { type UpdateRequest, updateObject } from '../../../../registry/update.ts
 import type { Stored } from '../../../../storage/interface.ts'
 import { makerOf, requireNewValue } from '../ownedaccesskey.credential.ts'
 import { lifeAt } from '../ownedaccesskey.status.ts'
-import type { KeyPlan, PlannedChange } from '../ownedaccesskey.values.ts'
+import type { KeyIntent, PlannedChange } from '../ownedaccesskey.values.ts'
 import { isForTarget, specOf, WITHOUT_VALUE } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 
@@ -91,7 +91,7 @@ export async function rotateKey(
   rotation: Rotation,
   context: RequestContext,
 ): Promise<Stored> {
-  const request: UpdateRequest<KeyPlan> = {
+  const request: UpdateRequest<KeyIntent> = {
     ...target,
     ...(resourceVersion && { resourceVersion }),
     namespace: '',
@@ -102,9 +102,9 @@ export async function rotateKey(
       object: resourceVersion ? { ...live, metadata: { ...live.metadata, resourceVersion } } : live,
       secrets: [],
     }),
-    plan: {
-      isRotation: true,
-      change: (settled, { old, context }) => changeOf(services, rotation, settled, old, context),
+    intent: {
+      type: 'rotation',
+      change: (settled, old, context) => changeOf(services, rotation, settled, old, context),
     },
   }
   const { stored } = await updateObject(services.keyStore(), request, context)

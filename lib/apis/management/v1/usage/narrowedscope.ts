@@ -10,7 +10,6 @@ import { effectiveUser, MASTERS } from '../../../../authorization/users/identity
 import { effectiveChain } from '../../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
-import type { Draft } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import { accessReviewRule } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
 import { specOf, toKey } from '../ownedaccesskey.values.ts'
@@ -22,7 +21,7 @@ const MOST_NAMED = 10
 
 /** Returns the warnings for an update that gives the key another scope. Reads its usage, unless the scope removes nothing. */
 export async function narrowedScopeWarnings(
-  draft: Pick<Draft, 'object' | 'internal'>,
+  draft: Pick<Stored, 'object' | 'internal'>,
   old: Stored,
   user: UserInfo,
   services: Services,
