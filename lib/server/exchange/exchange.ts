@@ -21,14 +21,14 @@ import type { OAuthCall } from '../oauth/endpoint.ts'
 import { malformed, notAccepted, OAuthError, unavailable } from '../oauth/oautherror.ts'
 import type { Outcome } from '../oauth/outcomes.ts'
 import type { Server } from '../server.ts'
-import { type Exchanged, recordedClaims } from './exchangedkey.ts'
+import { recordedClaims } from './exchangedkey.ts'
 import type { ExchangeServer } from './exchangeserver.ts'
+import type { exchangeForTarget as ExchangeForTarget } from './exchangetoken.ts'
 import { grantOf } from './grant.ts'
-import { checkNotEnded, type Making, makeKey } from './makekey.ts'
+import { exchangeForKey } from './makekey.ts'
 import { mapUser } from './mappeduser.ts'
 import { ACCESS_TOKEN_TYPE, type ExchangeParameters, JWT_TYPE, readParameters } from './parameters.ts'
-import { checkUnused } from './replay.ts'
-import { nameOf, type Target } from './target.ts'
+import { nameOf } from './target.ts'
 import { checkClaims, checkMoment, checkTarget, checkTenancy } from './tokenchecks.ts'
 
 /** Answers an exchange. Throws the OAuthError of the first check that fails. */
@@ -71,7 +71,7 @@ export async function exchange(
   const grant = grantOf(trust, provider, request.scope?.parsed, limits)
   const use = tokenUseOf(provider.spec)
 
-  const { isDryRun } = request
+  const { isDryRun, scope } = request
   const exchanged = { trust, provider, token, grant, ...(mapped && { mapped }) }
   // The audit record is lost when the function is killed.
   const announce = (key: { name: string; uid: string }) => {
@@ -80,72 +80,21 @@ export async function exchange(
   }
   note({ user: effectiveUser({ spec: { ...trust.spec, ...mapped }, creator: trust.creator }).name })
   const making = { use, isDryRun, announce }
-  const { expires, ...credential } = target
-    ? await forTarget(server, call, exchanged, {
-        ...making,
-        target,
-        form,
-        ...(request.scope && { scopeText: request.scope.text }),
-      })
-    : await forKey(server, call, exchanged, making)
-  note({ expires: rfc3339(expires) })
+  const { expires: until, issued } = target
+    ? await exchangeForTarget(server, call, exchanged, { ...making, target, form, scopeText: scope?.text })
+    : await exchangeForKey(server, call, exchanged, making)
+  const expires = issued?.expires ?? new Date(until * 1000)
+  note({ credential: target ? 'token' : 'access key', expires: rfc3339(expires) })
   // As RFC 6749 names it.
-  const expiresIn = unixSeconds(expires) - unixSeconds(now)
-  const granted = { expires_in: expiresIn, ...(request.scope && { scope: request.scope.text }) }
-  if (isDryRun) return { response: jsonAnswer({ accepted: true, ...granted }), outcome: 'accepted' }
-  return { response: grantAnswer({ expires, ...credential }, granted, form), outcome: 'exchanged' }
+  const granted = { expires_in: unixSeconds(expires) - unixSeconds(now), ...(scope && { scope: scope.text }) }
+  if (isDryRun || !issued) return { response: jsonAnswer({ accepted: true, ...granted }), outcome: 'accepted' }
+  const type = target ? JWT_TYPE : ACCESS_TOKEN_TYPE
+  return { response: grantAnswer({ type, expires, ...issued }, granted, form), outcome: 'exchanged' }
 }
 
-/** What an exchange answers. A dry run makes no text. */
-interface Answered {
-  type: string
-  text: string
-  expires: Date
-  warnings: readonly string[]
-}
-
-async function forKey(
-  server: ExchangeServer,
-  call: OAuthCall,
-  exchanged: Exchanged,
-  making: Pick<Making, 'use' | 'isDryRun' | 'announce'>,
-): Promise<Answered> {
-  if (making.isDryRun) {
-    if (making.use === 'Once') await checkUnused(server.storage, exchanged.token)
-    else await checkNotEnded(server.storage, exchanged)
-  }
-  const { key: text = '', expires } = await makeKey(server, call, exchanged, making)
-  call.note({ credential: 'access key' })
-  return { type: ACCESS_TOKEN_TYPE, text, expires, warnings: [] }
-}
-
-/** The modules are loaded for the first exchange with a target, because most deployments start with keys. */
-async function forTarget(
-  server: ExchangeServer,
-  call: OAuthCall,
-  exchanged: Exchanged,
-  {
-    target,
-    form,
-    ...making
-  }: Pick<Making, 'use' | 'isDryRun' | 'announce'> & {
-    target: Target
-    form: TokenForm
-    scopeText?: string
-  },
-): Promise<Answered> {
-  const { openTarget } = await import('./clustertoken.ts')
-  const { exchangeForToken } = await import('./exchangetoken.ts')
-  const open = await openTarget(server, call, target, form)
-  const { expires, issued } = await exchangeForToken(server, call, exchanged, { ...making, target: open })
-  call.note({ credential: 'token' })
-  return {
-    type: JWT_TYPE,
-    text: issued?.text ?? '',
-    expires: issued?.expires ?? new Date(expires * 1000),
-    warnings: issued?.warnings ?? [],
-  }
-}
+/** Loads what tokens of clusters need for the first exchange with a target: most deployments start with keys. */
+const exchangeForTarget: typeof ExchangeForTarget = async (...asked) =>
+  (await import('./exchangetoken.ts')).exchangeForTarget(...asked)
 
 /** Returns the last second of which what keys of the exchange have issued is dead, in unix seconds. */
 const lastEndOf = ({ ended: ofTrust = -1 }: Trust, { ended: ofProvider = -1 }: Provider): number =>
@@ -220,8 +169,15 @@ function noteToken({ note }: OAuthCall, token: IdToken, { spec }: Provider): voi
   })
 }
 
+interface Granted {
+  type: string
+  text: string
+  expires: Date
+  warnings: readonly string[]
+}
+
 /** Returns the answer with the credential, in the form that the client asked for. */
-function grantAnswer({ type, text, expires, warnings }: Answered, granted: JsonObject, form: TokenForm): ApiResponse {
+function grantAnswer({ type, text, expires, warnings }: Granted, granted: JsonObject, form: TokenForm): ApiResponse {
   const answer =
     form === 'text'
       ? textAnswer(text)

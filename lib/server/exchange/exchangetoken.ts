@@ -22,23 +22,26 @@ import { admit, confirmedBefore } from '../../authentication/requests/admit.ts'
 import { endedTarget, targetCredential } from '../../authentication/targetkeys.ts'
 import { formatPlace } from '../../authorization/scopes/place.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
+import type { TokenForm } from '../../endpoints/negotiation/accept.ts'
 import { replayId } from '../../federation/idtoken.ts'
 import type { TokenUse } from '../../federation/issuers.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { keyChanged, StatusError } from '../../meta/errors/status.ts'
 import { HOUR_SECONDS } from '../../meta/value/durations.ts'
+import type { Creation } from '../../registry/create.ts'
 import { deleteObject } from '../../registry/delete.ts'
-import type { Draft } from '../../registry/kind.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { Companion, Stored } from '../../storage/interface.ts'
 import { type OAuthCall, writeContext } from '../oauth/endpoint.ts'
 import { endedBefore, notAccepted, OAuthError } from '../oauth/oautherror.ts'
 import { describeError } from '../process/logger.ts'
-import type { IssuedToken, OpenTarget } from './clustertoken.ts'
+import { type IssuedToken, type OpenTarget, openTarget } from './clustertoken.ts'
 import type { Exchanged } from './exchangedkey.ts'
 import type { ExchangeServer } from './exchangeserver.ts'
-import { makeKey } from './makekey.ts'
+import { type Answered, type Making, makeKey } from './makekey.ts'
+import { type Reads, type Records, recordsDuringLife, recordsUntilReturned } from './records.ts'
 import { giveBack, keptUntil } from './replay.ts'
+import type { Target } from './target.ts'
 
 /** The longest life of a token in seconds. A job that needs more time exchanges another ID token. */
 const MOST_SECONDS = HOUR_SECONDS
@@ -46,22 +49,21 @@ const MOST_SECONDS = HOUR_SECONDS
 /** Exchanges of one token at the same time may choose the same slot, or find the key of each other. */
 const MOST_ATTEMPTS = 20
 
-/** What an exchange answers. A dry run signs nothing. */
-interface Answered {
-  name: string
-  uid: string
-  /** Unix seconds. */
-  expires: number
-  issued?: IssuedToken
+interface Asked extends Pick<Making<unknown>, 'isDryRun' | 'announce'> {
+  use: TokenUse
+  /** The scope as it was sent. */
+  scopeText?: string | undefined
+  target: OpenTarget
 }
 
-interface Asked {
-  use: TokenUse
-  isDryRun: boolean
-  /** The scope as it was sent. */
-  scopeText?: string
-  target: OpenTarget
-  announce(key: { name: string; uid: string }): void
+/** Opens the target, and answers the exchange with a token for it. */
+export async function exchangeForTarget(
+  server: ExchangeServer,
+  call: OAuthCall,
+  exchanged: Exchanged,
+  { target, form, ...asked }: Omit<Asked, 'target'> & { target: Target; form: TokenForm },
+): Promise<Answered> {
+  return exchangeForToken(server, call, exchanged, { ...asked, target: await openTarget(server, call, target, form) })
 }
 
 /**
@@ -84,7 +86,7 @@ export async function exchangeForToken(
   const [credential, before] = [period, period - 1].map((one) => hashOf(exchanged, asked, one)) as [KeyHash, KeyHash]
   for (let tries = 1; ; tries++) {
     const found = await findKey(server, exchanged, asked.target, { hashes: [before, credential], serving }, call.now)
-    if (found) return signFor(server, call, found, asked)
+    if (found) return answerFor(server, call, found, asked)
     try {
       return await makeToken(server, call, exchanged, asked, credential)
     } catch (error) {
@@ -163,19 +165,25 @@ const userOf = (credential: Credential, expires: number, { version, hash }: KeyH
   credential: { version, hash, created: credential.created },
 })
 
-/** Signs a token for a key that exists. */
-async function signFor(
+/** Answers with a token for a key that exists. */
+async function answerFor(server: ExchangeServer, call: OAuthCall, found: FoundKey, asked: Asked): Promise<Answered> {
+  const { name, uid } = found.user.key
+  call.note({ name, uid })
+  const issue = await prepare(server, call, found, asked)
+  return { name, uid, expires: found.expires, ...(!asked.isDryRun && { issued: await issue() }) }
+}
+
+/** Checks that the key may have the token, and counts its signature. Returns what makes the token. */
+async function prepare(
   server: ExchangeServer,
-  { now, note }: OAuthCall,
+  { now }: OAuthCall,
   { user, expires }: FoundKey,
   { target, isDryRun }: Asked,
-): Promise<Answered> {
-  const { name, uid } = user.key
-  note({ name, uid })
-  const sign = await target.prepare(user, Math.min(expires - unixSeconds(now), MOST_SECONDS))
-  if (isDryRun) return { name, uid, expires }
-  server.signatures.count(uid, unixSeconds(now))
-  return { name, uid, expires, issued: await sign() }
+): Promise<() => Promise<IssuedToken>> {
+  const seconds = unixSeconds(now)
+  const issue = await target.prepare(user, Math.min(expires - seconds, MOST_SECONDS))
+  if (!isDryRun) server.signatures.count(user.key.uid, seconds)
+  return issue
 }
 
 /** Reports whether an exchange gave nothing because of the cluster: it failed, or lacks the account of the user. */
@@ -216,32 +224,49 @@ async function makeToken(
   server: ExchangeServer,
   call: OAuthCall,
   exchanged: Exchanged,
-  { use, isDryRun, target, announce }: Asked,
+  asked: Asked,
   credential: KeyHash,
 ): Promise<Answered> {
-  let issued: IssuedToken | undefined
-  let user: UserInfo | undefined
-  let act: (() => Promise<IssuedToken>) | undefined
-  let expires = 0
-  async function sign({ object, internal }: Pick<Draft, 'object' | 'internal'>): Promise<void> {
-    if (user?.key.uid === object.metadata.uid) return
+  const { use, isDryRun, announce, target } = asked
+  const store = server.storeOf(OwnedAccessKey)
+  const record = targetOf(exchanged, target)
+  const records = use === 'Once' ? recordsUntilReturned(store, exchanged) : recordsOfTarget(store, exchanged, record)
+  const sign = async ({ object, internal }: Creation) => {
     const owner = credentialOf(object, decodeKeyInternal(internal))
-    expires = expiryOf(owner, server.limits) ?? 0
-    user = userOf(owner, expires, credential)
-    act = await target.prepare(user, expires - unixSeconds(call.now))
-    if (isDryRun) return
-    server.signatures.count(user.key.uid, unixSeconds(call.now))
-    if (!target.isLate) issued = await act()
+    const expires = expiryOf(owner, server.limits) ?? 0
+    const user = userOf(owner, expires, credential)
+    const issue = await prepare(server, call, { user, expires }, asked)
+    return { user, expires, issue, issued: isDryRun || target.isLate ? undefined : await issue() }
   }
-  const forTarget = { credential, record: targetOf(exchanged, target), sign }
-  const { name, uid } = await makeKey(server, call, exchanged, { use, isDryRun, announce, target: forTarget })
-  if (target.isLate && !isDryRun)
-    issued = await act?.().catch(async (error) => {
-      if (use === 'Once' && isOfCluster(error)) await takeBack(server, call, exchanged, { name, uid, target })
-      throw error
-    })
+  const making = { isDryRun, announce, records, target: { credential, record }, sign }
+  const { name, uid, signed } = await makeKey(server, call, exchanged, making)
+  const { user, expires } = signed
+  if (isDryRun) return { name, uid, expires }
+  const issued = signed.issued ?? (await issueLate(server, call, exchanged, { ...asked, name, uid }, signed.issue))
   // As a request for the token with an access key would be recorded: the scope needs the entry that allows it.
-  if (user)
-    await admit({ user }, { attributes: target.request, isRecorded: !isDryRun }, 'exchange', confirmedBefore(server))
-  return { name, uid, expires, ...(issued && { issued }) }
+  await admit({ user }, { attributes: target.request, isRecorded: true }, 'exchange', confirmedBefore(server))
+  return { name, uid, expires, issued }
 }
+
+/** Has the cluster make the token of a stored key. If it gives none, the ID token that is exchanged once is given back. */
+async function issueLate(
+  server: ExchangeServer,
+  call: OAuthCall,
+  exchanged: Exchanged,
+  { use, ...key }: Pick<Asked, 'use' | 'target'> & { name: string; uid: string },
+  issue: () => Promise<IssuedToken>,
+): Promise<IssuedToken> {
+  try {
+    return await issue()
+  } catch (error) {
+    if (use === 'Once' && isOfCluster(error)) await takeBack(server, call, exchanged, key)
+    throw error
+  }
+}
+
+/** Returns the records of an ID token that is exchanged for tokens of a target during its life. */
+const recordsOfTarget = (reads: Reads, exchanged: Exchanged, target: TargetOfKey): Records => ({
+  ...recordsDuringLife(reads, exchanged, endedTarget(exchanged.trust.uid, target)),
+  // An equal exchange may have made the key: the next attempt finds it.
+  explain: (lost) => Promise.reject(lost),
+})

@@ -25,7 +25,7 @@ interface Slot {
 }
 
 /** Slots: each valid key takes one. */
-interface Pool {
+export interface Pool {
   pk: string
   /** What the sort keys begin with. */
   prefix: string

@@ -334,15 +334,31 @@ describe('an ID token that is exchanged once', () => {
   })
 })
 
-test('a name that is taken is replaced by another one', async () => {
+/** Fails the first write after it was composed. */
+function failsFirst(failure: Error): Storage['update'] {
   let tries = 0
-  const update: Storage['update'] = async (...write) => {
+  return async (...write) => {
     tries += 1
-    if (tries === 1) throw alreadyExists({ group: '', resource: 'keys' }, 'taken')
-    return world.storage.update(...write)
+    if (tries > 1) return world.storage.update(...write)
+    await write[2](undefined)
+    throw failure
   }
-  expect((await exchange({ update })).issued).toBeDefined()
+}
+
+test('a name that is taken is replaced by another one, whose key gets a token of its own', async () => {
+  const update = failsFirst(alreadyExists({ group: '', resource: 'keys' }, 'taken'))
+  expect((await exchange({ update })).issued).toMatchObject({ text: 'token 2' })
+  expect(announced).toBe(2)
 })
+
+test.each([false, true])(
+  'a key whose records another exchange has changed gets one token (late: %s)',
+  async (isLate) => {
+    const update = failsFirst(new StorageError('CompanionExists', 'a race'))
+    expect((await exchange({ use: 'Once', isLate, update })).issued).toMatchObject({ text: 'token 1' })
+    expect([signed, asked.length, await countKeys()]).toEqual([1, 1, 1])
+  },
+)
 
 test.each([
   ['always loses', 'CompanionExists', 20],

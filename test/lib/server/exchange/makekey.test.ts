@@ -6,7 +6,8 @@ import { replayId } from '../../../../lib/federation/idtoken.ts'
 import type { TokenUse } from '../../../../lib/federation/issuers.ts'
 import { alreadyExists } from '../../../../lib/meta/errors/status.ts'
 import type { Exchanged } from '../../../../lib/server/exchange/exchangedkey.ts'
-import { checkNotEnded, makeKey } from '../../../../lib/server/exchange/makekey.ts'
+import { exchangeForKey } from '../../../../lib/server/exchange/makekey.ts'
+import { checkNotEnded } from '../../../../lib/server/exchange/records.ts'
 import { partitionOf } from '../../../../lib/server/exchange/replay.ts'
 import { OAuthError } from '../../../../lib/server/oauth/oautherror.ts'
 import { StorageError } from '../../../../lib/storage/errors.ts'
@@ -35,13 +36,13 @@ async function attempts(use: TokenUse, fails: number, failure: () => Error, maxK
     throw failure()
   }
   const storage = { ...world.storage, update }
-  const server = { storage, storeOf: () => world.over(storage).keys } as unknown as Parameters<typeof makeKey>[0]
+  const server = { storage, storeOf: () => world.over(storage).keys } as unknown as Parameters<typeof exchangeForKey>[0]
   const { trust } = exchanged
   const spec = { ...trust.spec, ...(maxKeys !== undefined && { maxKeys }) }
   const names: string[] = []
   const announce = ({ name }: { name: string }) => void names.push(name)
   const call = { now: new Date(), deadline: endless }
-  const outcome = await makeKey(
+  const outcome = await exchangeForKey(
     server,
     call,
     { ...exchanged, trust: { ...trust, spec } },
@@ -99,10 +100,10 @@ test('an ID token whose key for a target was ended gives no access key for this 
   const asked = { use: 'Lifetime', isDryRun: false, announce: () => undefined } as const
   const call = { now: new Date(), deadline: endless }
   for (let times = 0; times < 2; times++)
-    await expect(makeKey(server as never, call, exchanged, asked)).rejects.toMatchObject({ reason: 'ended' })
-  await expect(checkNotEnded(world.storage, exchanged)).rejects.toMatchObject({ reason: 'ended' })
-  const other = { ...exchanged, trust: { ...trust, uid: 'another' } }
-  await expect(checkNotEnded(world.storage, other)).resolves.toBeUndefined()
+    await expect(exchangeForKey(server as never, call, exchanged, asked)).rejects.toMatchObject({ reason: 'ended' })
+  const check = (uid: string) => checkNotEnded(world, endedTargets(uid, replayId(token)))
+  await expect(check(trust.uid)).rejects.toMatchObject({ reason: 'ended' })
+  await expect(check('another')).resolves.toBeUndefined()
 })
 
 /** Returns the keys of what an exchange has recorded beside its key. */
