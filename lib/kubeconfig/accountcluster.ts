@@ -32,8 +32,12 @@ export function accountCluster(
     entry: target.label,
     server: requestedAddress(wanted.server) ?? server ?? '',
     errors: lifetimeErrors('spec.ttl', wanted.ttl, lifetime),
-    issue: () =>
-      issue({ ...asked, ...parent, target, object, seconds }, () => authorityOf(certificateAuthorityData), services),
+    issue: ({ dryRun }) =>
+      issue(
+        { ...asked, ...parent, target, object, seconds, dryRun },
+        () => authorityOf(certificateAuthorityData),
+        services,
+      ),
   }
 }
 
@@ -51,8 +55,8 @@ export function accountInstance(
   const lifetime = tokenTtl(wanted.certificateTTL, limits)
   const parent = { row: KINDS.VirtualClusterInstanceKubeConfig, name: instance.name }
   const seconds = 'error' in lifetime ? 0 : (lifetime.seconds ?? limits.maxTokenSeconds)
-  const authority = async () => {
-    const isStored = instance.certificateAuthorityData === undefined && !asked.dryRun
+  const authority = async (dryRun: boolean) => {
+    const isStored = instance.certificateAuthorityData === undefined && !dryRun
     const where = { secrets: services.secrets, secretPrefix: services.secretPrefix(target.key) }
     return trustedAuthority(instance, isStored ? await clusterCredentials(instance, where) : undefined)
   }
@@ -65,7 +69,8 @@ export function accountInstance(
       ...lifetimeErrors('spec.certificateTTL', wanted.certificateTTL, lifetime),
       ...(wanted.clientCert ? [forbidden('spec.clientCert', why)] : []),
     ],
-    issue: () => issue({ ...asked, ...parent, target, object, seconds }, authority, services),
+    issue: ({ dryRun }) =>
+      issue({ ...asked, ...parent, target, object, seconds, dryRun }, () => authority(dryRun), services),
   }
 }
 

@@ -19,7 +19,6 @@ export interface ClusterRequest {
   spec: { ttl?: number | bigint; server?: string }
   user: UserInfo
   now: Date
-  dryRun: boolean
   /** After the deadline, nothing is signed. */
   deadline: Deadline
 }
@@ -29,7 +28,7 @@ export interface ClusterRequest {
  * key and 403 for a `system:` user. The credential is a 403 for a chain of scopes that allows nothing in the cluster.
  */
 export function connectedCluster(
-  { cluster, spec: wanted, user, now, dryRun, deadline }: ClusterRequest,
+  { cluster, spec: wanted, user, now, deadline }: ClusterRequest,
   { settings, signer }: { settings: IssuerSettings; signer: Signer },
 ): Parent {
   const { metadata, spec = {} } = cluster
@@ -44,7 +43,7 @@ export function connectedCluster(
     entry: name,
     server: requestedAddress(wanted.server) ?? server,
     errors: errors.filter(({ field }) => field === 'spec.ttl'),
-    async issue() {
+    async issue({ dryRun }) {
       if ('errors' in prepared) {
         const why = reachesCluster(withScope(user.chain, scope), name)
           ? `no token has these scopes: ${errors.map(({ message }) => message).join('; ')}`

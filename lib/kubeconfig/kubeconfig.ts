@@ -20,8 +20,8 @@ export interface Parent {
   server: string | { error: FieldError }
   /** The errors of the other fields. */
   errors: readonly FieldError[]
-  /** Makes the credential. It is called only if there are no errors. */
-  issue(): Promise<Made>
+  /** Makes the credential. A dry run checks what needs no cluster and no signature. It is called only if there are no errors. */
+  issue(options: { dryRun: boolean }): Promise<Made>
 }
 
 /** A credential. A dry run makes no user. */
@@ -54,7 +54,7 @@ type Facts =
 /** Returns a kube config for the parent. Field errors are returned. Throws 403 for a user that clusters must not see, and what `issue` throws. */
 export async function createKubeConfig(
   parent: Parent,
-  { user, issuer }: { user: Pick<UserInfo, 'name'>; issuer: string },
+  { user, issuer, dryRun }: { user: Pick<UserInfo, 'name'>; issuer: string; dryRun: boolean },
 ): Promise<KubeConfig | { errors: FieldError[] }> {
   const { server } = parent
   const errors = [...parent.errors, ...(typeof server === 'string' ? [] : [server.error])]
@@ -62,7 +62,7 @@ export async function createKubeConfig(
   if (!isVisibleUser(user.name))
     throw forbiddenKubeConfig(parent, 'users whose names begin with "system:" cannot have kube configs')
 
-  const made = await parent.issue()
+  const made = await parent.issue({ dryRun })
   const { warnings, facts } = made
   if (made.user === undefined) return { warnings, facts }
   return {

@@ -31,11 +31,12 @@ export interface VirtualClusterRequest {
   spec: { certificateTTL?: number | bigint; server?: string; clientCert?: boolean; exec?: CredentialPlugin }
   user: UserInfo
   now: Date
-  /** Validates the request without reading a secret, contacting the virtual cluster or signing anything. */
-  dryRun: boolean
   /** After the deadline, nothing is signed and nothing is created in the virtual cluster. */
   deadline: Deadline
 }
+
+/** A dry run validates the request without reading a secret, contacting the virtual cluster or signing anything. */
+type Issuing = VirtualClusterRequest & { dryRun: boolean }
 
 export interface VirtualClusterServices
   extends SecretServices,
@@ -70,10 +71,10 @@ export function virtualCluster(request: VirtualClusterRequest, services: Virtual
     entry: `${instance.name}.${instance.namespace}`,
     server: serverAddress(instance, spec.server),
     errors: [...('error' in ttl ? [ttl.error] : []), ...besidePlugin(spec)],
-    async issue() {
-      const made = await makeUser(request, 'error' in ttl ? undefined : ttl.seconds, services)
+    async issue({ dryRun }) {
+      const made = await makeUser({ ...request, dryRun }, 'error' in ttl ? undefined : ttl.seconds, services)
       // Instances of an earlier release may have an authority that the request would refuse.
-      if (request.dryRun) trustedAuthority(instance, undefined)
+      if (dryRun) trustedAuthority(instance, undefined)
       return made
     },
   }
@@ -89,11 +90,7 @@ function besidePlugin({ clientCert, certificateTTL, exec }: VirtualClusterReques
   ]
 }
 
-function makeUser(
-  request: VirtualClusterRequest,
-  seconds: number | undefined,
-  services: VirtualClusterServices,
-): Promise<Made> {
+function makeUser(request: Issuing, seconds: number | undefined, services: VirtualClusterServices): Promise<Made> {
   const { exec, clientCert } = request.spec
   if (exec) return withPlugin(request, exec, services)
   if (clientCert) return withCertificate(request, seconds, services)
@@ -101,7 +98,7 @@ function makeUser(
 }
 
 async function withPlugin(
-  { instance, dryRun }: VirtualClusterRequest,
+  { instance, dryRun }: Issuing,
   exec: CredentialPlugin,
   services: VirtualClusterServices,
 ): Promise<Made> {
@@ -112,7 +109,7 @@ async function withPlugin(
 }
 
 async function withToken(
-  { instance, spec, user, now, dryRun, deadline }: VirtualClusterRequest,
+  { instance, spec, user, now, dryRun, deadline }: Issuing,
   seconds: number,
   services: VirtualClusterServices,
 ): Promise<Made> {
@@ -143,7 +140,7 @@ async function optionalCredentials(
 }
 
 async function withCertificate(
-  request: VirtualClusterRequest,
+  request: Issuing,
   seconds: number | undefined,
   services: VirtualClusterServices,
 ): Promise<Made> {

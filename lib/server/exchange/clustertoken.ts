@@ -170,42 +170,23 @@ interface ParentRequest {
 }
 
 /** Returns what makes a kube config of the target, or only its token if the cluster makes that. Checks first what needs no cluster. */
-async function parentSigner(server: Server, call: TargetCall, { isWhole, ...request }: ParentRequest) {
-  const { accounts, user } = request
-  if (accounts) await (await parentOf(server, call, request, true)).issue()
-  const parent = await parentOf(server, call, request, false)
-  return () => explained(() => (isWhole ? wholeOf(server, parent, user, call.note) : tokenOf(parent, call.note)))
-}
-
-async function parentOf(
+async function parentSigner(
   server: Server,
-  { now, deadline }: TargetCall,
-  { stored: { object }, place, accounts, user, seconds }: Omit<ParentRequest, 'isWhole'>,
-  dryRun: boolean,
-): Promise<Parent> {
-  const asked = { user, now, dryRun, deadline }
-  const { maxSeconds } = server.tokens.settings
+  { now, deadline, note }: TargetCall,
+  { stored: { object }, place: { type }, accounts, user, seconds, isWhole }: ParentRequest,
+) {
   // Of accounts, all requests ask for one length, so that they share a Secret. The end of the key shortens them.
-  const ttl = accounts ? Math.min(HOUR_SECONDS, maxSeconds) : Math.max(seconds, LEAST_SECONDS)
-  if (accounts) {
-    const { accountCluster, accountInstance } = await import('../../kubeconfig/accountcluster.ts')
-    const services = { ...server.serviceAccounts, maxSeconds, limits: server.kubeConfigs.limits }
-    return place.type === 'cluster'
-      ? accountCluster({ ...asked, cluster: object, spec: { ttl } }, accounts, services)
-      : accountInstance({ ...asked, object, spec: { certificateTTL: ttl } }, accounts, services)
-  }
-  if (place.type === 'cluster') {
-    const { connectedCluster } = await import('../../kubeconfig/connectedcluster.ts')
-    return connectedCluster({ ...asked, cluster: object, spec: { ttl } }, server.tokens)
-  }
-  const { virtualCluster } = await import('../../kubeconfig/virtualcluster.ts')
-  const { toInstance } = await import('../../kubeconfig/instance.ts')
-  return virtualCluster({ ...asked, instance: toInstance(object), spec: { certificateTTL: ttl } }, server.kubeConfigs)
+  const ttl = accounts ? Math.min(HOUR_SECONDS, server.tokens.settings.maxSeconds) : Math.max(seconds, LEAST_SECONDS)
+  const spec = type === 'cluster' ? { ttl } : { certificateTTL: ttl }
+  const { parentOf } = await import('../../kubeconfig/parent.ts')
+  const parent = parentOf({ type, object, spec, user, now, deadline }, server)
+  if (accounts) await parent.issue({ dryRun: true })
+  return () => explained(() => (isWhole ? wholeOf(server, parent, user, note) : tokenOf(parent, note)))
 }
 
 async function wholeOf(server: Server, parent: Parent, user: UserInfo, note: TargetCall['note']): Promise<IssuedToken> {
   const { createKubeConfig } = await import('../../kubeconfig/kubeconfig.ts')
-  const made = await createKubeConfig(parent, { user, issuer: server.issuer })
+  const made = await createKubeConfig(parent, { user, issuer: server.issuer, dryRun: false })
   if ('errors' in made) throw refused(textOf(made.errors))
   const { kubeConfig, warnings, facts, expirationTimestamp } = made
   if (kubeConfig === undefined || expirationTimestamp === undefined)
@@ -215,7 +196,7 @@ async function wholeOf(server: Server, parent: Parent, user: UserInfo, note: Tar
 }
 
 async function tokenOf(parent: Parent, note: TargetCall['note']): Promise<IssuedToken> {
-  const made = await parent.issue()
+  const made = await parent.issue({ dryRun: false })
   if (made.user === undefined || !('token' in made.user)) throw new Error('a cluster token that was not made')
   const { user, warnings, facts, expires } = made
   note({ ...facts })

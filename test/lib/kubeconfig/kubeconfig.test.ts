@@ -95,9 +95,11 @@ function services(changes: Partial<VirtualClusterServices> = {}): VirtualCluster
   }
 }
 
-async function ask(request: Partial<VirtualClusterRequest> = {}, changes: Partial<VirtualClusterServices> = {}) {
-  const whole = { instance, spec: {}, user: user(), now, dryRun: false, deadline: endless, ...request }
-  return createKubeConfig(virtualCluster(whole, services(changes)), { user: whole.user, issuer })
+type Asked = Partial<VirtualClusterRequest> & { dryRun?: boolean }
+
+async function ask({ dryRun = false, ...request }: Asked = {}, changes: Partial<VirtualClusterServices> = {}) {
+  const whole = { instance, spec: {}, user: user(), now, deadline: endless, ...request }
+  return createKubeConfig(virtualCluster(whole, services(changes)), { user: whole.user, issuer, dryRun })
 }
 
 async function createConfig(
@@ -111,7 +113,7 @@ async function createConfig(
   return { ...result, config, cluster: config.getCurrentCluster(), user: config.getCurrentUser() }
 }
 
-const refusalOf = (request: Partial<VirtualClusterRequest>, changes: Partial<VirtualClusterServices> = {}) =>
+const refusalOf = (request: Asked, changes: Partial<VirtualClusterServices> = {}) =>
   ask(request, changes).then(
     () => undefined,
     (error) => error.status,

@@ -3,25 +3,25 @@ import { timeOfIssue } from '../../../authorization/users/ends.ts'
 import { unlimitedCredential } from '../../../authorization/users/sourcecidrs.ts'
 import type { KindRow } from '../../../kinds/kinds.ts'
 import { writtenCredential } from '../../../kubeconfig/configtext.ts'
-import { createKubeConfig, type Parent } from '../../../kubeconfig/kubeconfig.ts'
+import { createKubeConfig } from '../../../kubeconfig/kubeconfig.ts'
+import { type ParentRequest, parentOf } from '../../../kubeconfig/parent.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { conflict, invalidObject } from '../../../meta/errors/status.ts'
 import { type FromSchema, type ObjectSchema, object, string, time } from '../../../meta/schema/schema.ts'
 import type { KubeObject } from '../../../meta/types.ts'
-import type { RequestContext, StoredKind, VirtualKind } from '../../../registry/kind.ts'
+import type { StoredKind, VirtualKind } from '../../../registry/kind.ts'
 import { getObject } from '../../../registry/read.ts'
 import type { Services } from './services.ts'
 
 interface Definition extends KindRow {
   subresource: string
   description: string
-  /** What the parent is, in messages. */
+  /** What the parent is, and how messages name it. */
+  type: ParentRequest['type']
   noun: string
   spec: ObjectSchema
   /** Validates the request beyond its schema. */
   validate?(request: KubeObject): FieldError[]
-  /** Returns the parent as this request asks for its kubeconfig. */
-  parent(stored: KubeObject, request: KubeObject, context: RequestContext, services: Services): Promise<Parent>
 }
 
 const status = object('The created kubeconfig.', {
@@ -35,7 +35,7 @@ const NOUNS = { token: 'token', certificate: 'client certificate' } as const
 /** Returns the kind of the kubeconfigs of a stored kind. */
 export function kubeConfigOf<I>(
   parentKind: StoredKind<Services, I>,
-  { noun, spec, validate, parent: parentOf, ...row }: Definition,
+  { type, noun, spec, validate, ...row }: Definition,
 ): VirtualKind<Services> {
   const { group, kind, subresource } = row
 
@@ -67,10 +67,11 @@ export function kubeConfigOf<I>(
       const { object } = await getObject(services.storeOf(parentKind), use, context)
       const { uid } = object.metadata
       demandUid(request.metadata.uid, uid, name)
-      const { user, dryRun } = context
+      const { user, dryRun, deadline } = context
       const now = dryRun ? context.now : await timeOfIssue(user.key.lastEnd, context.now, services.sleep)
-      const parent = await parentOf(object, request, { ...context, now }, services)
-      const made = await createKubeConfig(parent, { user, issuer: services.kubeConfigs.issuer })
+      const wanted = (request.spec ?? {}) as ParentRequest['spec']
+      const parent = parentOf({ type, object, spec: wanted, user, now, deadline }, services)
+      const made = await createKubeConfig(parent, { user, issuer: services.kubeConfigs.issuer, dryRun })
       if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
       const { kubeConfig, expirationTimestamp, warnings, facts } = made
       const { credential } = facts

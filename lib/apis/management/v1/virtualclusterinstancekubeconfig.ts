@@ -1,12 +1,8 @@
 /** Defines VirtualClusterInstanceKubeConfig, the kubeconfig of a virtual cluster. Specification sections 2.5 and 4.1. */
 import { KINDS } from '../../../kinds/kinds.ts'
-import { accountInstance } from '../../../kubeconfig/accountcluster.ts'
-import { toInstance } from '../../../kubeconfig/instance.ts'
-import { instanceTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
-import { virtualCluster } from '../../../kubeconfig/virtualcluster.ts'
 import type { FieldError } from '../../../meta/errors/fielderror.ts'
 import { misplacedCredentials } from '../../../meta/schema/misplaced.ts'
-import { boolean, type FromSchema, int32, list, object, string } from '../../../meta/schema/schema.ts'
+import { boolean, int32, list, object, string } from '../../../meta/schema/schema.ts'
 import type { KubeObject } from '../../../meta/types.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 import { kubeConfigOf } from './kubeconfigs.ts'
@@ -48,14 +44,8 @@ function pluginErrors({ spec: { exec } = {}, ...rest }: KubeObject): FieldError[
 export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = kubeConfigOf(VirtualClusterInstance, {
   ...KINDS.VirtualClusterInstanceKubeConfig,
   description: 'The kubeconfig of a virtual cluster. The server returns it once and does not store it.',
+  type: 'virtualCluster',
   noun: 'virtual cluster instance',
   spec,
   validate: pluginErrors,
-  async parent(instance, { spec: wanted = {} }, { user, now, dryRun, deadline }, { kubeConfigs, serviceAccounts }) {
-    const asked = { spec: wanted as FromSchema<typeof spec>, user, now, dryRun, deadline }
-    const target = instanceTarget(instance)
-    return target && !asked.spec.exec
-      ? accountInstance({ ...asked, object: instance }, target, { ...serviceAccounts, limits: kubeConfigs.limits })
-      : virtualCluster({ ...asked, instance: toInstance(instance) }, kubeConfigs)
-  },
 })
