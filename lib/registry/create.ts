@@ -16,25 +16,22 @@ import {
 } from '../meta/errors/status.ts'
 import { generateName } from '../meta/object/names.ts'
 import { resourceVersionOrNone } from '../meta/object/resourceversion.ts'
-import { finalizerWarnings } from '../meta/object/system.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { withoutCredentials } from '../meta/value/credentialtext.ts'
 import { defined } from '../meta/value/defined.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
+import { admit } from './admission.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
-import { admitOwnerReferences } from './ownerreferences.ts'
 import { validateReferences } from './references.ts'
 import {
   accessTo,
-  admitWrite,
   authorOf,
   itemsOf,
   type Outcome,
   objectKey,
-  ownerPermissions,
   type PlannedWrite,
   planWrite,
   refuseInvalid,
@@ -86,11 +83,7 @@ export async function planNew(
   refuseInvalid(draft.object, validateNew(kind, draft))
   refuseInvalid(draft.object, validateReferences(store, draft, undefined, context))
   const planned = await planWrite(store, { type: 'create', draft, intent, context })
-  for (const warning of finalizerWarnings(planned.object.metadata)) context.warn(warning)
-  admitWrite(store, planned, context)
-  const resource = groupResource(kind)
-  const subject = { group: kind.group, kind: kind.kind, resource, object: planned.object }
-  await admitOwnerReferences(subject, undefined, ownerPermissions(store, planned.object, context))
+  await admit(store, planned, undefined, context)
   await checkQuota(store, planned)
   return planned
 }

@@ -7,7 +7,7 @@ import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { isMaster, MASTERS } from '../authorization/users/identity.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import type { FieldError } from '../meta/errors/fielderror.ts'
-import { forbiddenResource, invalidObject, notFound, type StatusError } from '../meta/errors/status.ts'
+import { invalidObject, notFound, type StatusError } from '../meta/errors/status.ts'
 import { parseGroupVersion } from '../meta/groupversion.ts'
 import { withoutUndescribed } from '../meta/schema/undescribed.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
@@ -28,7 +28,6 @@ import {
   type Strategy,
   type Write,
 } from './kind.ts'
-import type { OwnerReferencePermissions } from './ownerreferences.ts'
 import { ownerCompanions } from './owners.ts'
 
 /** The services that a store needs: storage, randomness, and permissions on other objects. */
@@ -174,36 +173,6 @@ export async function itemsOf(
 export function refuseInvalid({ apiVersion, kind, metadata }: KubeObject, errors: readonly FieldError[]): void {
   if (errors.length === 0) return
   throw invalidObject(parseGroupVersion(apiVersion).group, kind, metadata.name ?? '', errors)
-}
-
-/** Adds the warnings of the plan. Throws its refusal: 403 if the rules of the kind do not let the user write the object. */
-export function admitWrite(store: Pick<Store, 'kind'>, planned: PlannedWrite, { warn }: RequestContext): void {
-  const { warnings = [], refusal } = planned
-  for (const warning of warnings) warn(warning)
-  refuse(store, planned.object, refusal)
-}
-
-/** Throws the refusal, if there is one. */
-export function refuse(
-  { kind }: Pick<Store, 'kind'>,
-  { metadata }: KubeObject,
-  refusal: string | StatusError | undefined,
-): void {
-  if (typeof refusal === 'object') throw refusal
-  if (refusal) throw forbiddenResource(groupResource(kind), metadata.name ?? '', refusal)
-}
-
-/** Returns the permission checks for the owner references of an object. */
-export function ownerPermissions(store: Store, object: KubeObject, context: RequestContext): OwnerReferencePermissions {
-  const { name = '', namespace = '' } = object.metadata
-  const { kind, mayDelete } = store
-  return {
-    async mayDeleteSelf() {
-      const self = { apiVersion: object.apiVersion, kind: kind.kind, name, uid: object.metadata.uid ?? '' }
-      return (await mayDelete(self, namespace, context)) === true
-    },
-    mayDeleteOwner: (reference) => mayDelete(reference, namespace, context),
-  }
 }
 
 /** Yields the objects in these partitions, or whose names begin so, by name and at one revision. Does not check who may see them. */

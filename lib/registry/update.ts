@@ -9,13 +9,14 @@ import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors/stat
 import { sameButForTimes } from '../meta/managedfields/fieldmanager.ts'
 import { checkUid } from '../meta/object/preconditions.ts'
 import { parseResourceVersion, resourceVersionOrNone } from '../meta/object/resourceversion.ts'
-import { finalizerWarnings, fixupForUpdate, specDiffers } from '../meta/object/system.ts'
+import { fixupForUpdate, specDiffers } from '../meta/object/system.ts'
 import { keepUndescribed, withoutUndescribed } from '../meta/schema/undescribed.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Mutation, ReadOptions, Stored } from '../storage/interface.ts'
+import { admit } from './admission.ts'
 import {
   type CreateRequest,
   checkNoResourceVersion,
@@ -26,19 +27,15 @@ import {
 } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Subresource } from './kind.ts'
 import { bindToMaker } from './maker.ts'
-import { admitOwnerReferences } from './ownerreferences.ts'
 import { validateReferences } from './references.ts'
 import {
-  admitWrite,
   authorOf,
   checkAccess,
   itemsOf,
   type Outcome,
   objectKey,
-  ownerPermissions,
   type PlannedWrite,
   planWrite,
-  refuse,
   refuseInvalid,
   type Store,
 } from './store.ts'
@@ -172,12 +169,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   const written = type === 'update' ? withGeneration(plan, old, draft.floats) : plan.object
   const planned = { ...plan, object: keepManagedTimes(old, written) }
   const { object, internal } = planned
-  for (const warning of finalizerWarnings(object.metadata, old.metadata)) context.warn(warning)
-  admitWrite(store, planned, context)
-  if (!deepEqual(object, old)) refuse(store, object, planned.forbidsChange)
-  const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object }
-  await admitOwnerReferences(subject, old, ownerPermissions(store, object, context))
-
+  await admit(store, planned, old, context)
   const judged = (mutation: Mutation): Judged => ({ mutation, planned, resourceVersion })
   const key = objectKey(namespace, name)
   if (isFinalized(object)) {
