@@ -111,7 +111,7 @@ const RETIRING = {
 const RETIRING_OPTIONAL = {
   ...FACTS_OPTIONAL,
   /** When the value that replaced it was first used, in unix seconds. Absent in items of earlier versions. */
-  replaced: isCount,
+  replaced: restricts('0.2.0', isCount, REVIVES_TOKENS),
 }
 
 /** The previous value, which works until a fixed time. */

@@ -71,6 +71,8 @@ describe('the gate items', () => {
     const keys = gateKeys(federation)
     expect(writeGate('trust', 't-1', open)).toEqual({ op: 'set', ...keys[0], attributes: open })
     expect(writeGate('provider', 'p-1', open)).toEqual({ op: 'set', ...keys[1], attributes: open })
+    const attributes = { ...open, ended: 7 }
+    expect(writeGate('trust', 't-1', open, 7)).toEqual({ op: 'set', ...keys[0], attributes })
     expect(deleteGate('trust', 't-1')).toEqual({ op: 'delete', ...keys[0] })
     expect(deleteGate('provider', 'p-1')).toEqual({ op: 'delete', ...keys[1] })
   })
