@@ -1,40 +1,21 @@
 /**
- * Authorizes TokenReviews and SubjectAccessReviews, which connected clusters create: who may create them, for which
- * place, and which access keys a place accepts. See docs/clusters.md.
+ * Authorizes TokenReviews and SubjectAccessReviews, which connected clusters create: for which place, and which access keys a
+ * place accepts. `users/reviewright.ts` says who may create them. See docs/clusters.md.
  */
 import { KINDS, type KindRow } from '../kinds/kinds.ts'
-import { type Attributes, type Decision, managementRequest, type Target } from './attributes/attributes.ts'
+import { type Attributes, managementRequest, type Target } from './attributes/attributes.ts'
 import { evaluate } from './scopes/evaluate.ts'
 import { type NamedPlace, type Place, targetOf } from './scopes/place.ts'
 import type { ScopeOptions } from './scopes/project.ts'
 import { reachableClusters } from './scopes/reachableclusters.ts'
-import { isReview, roleGrants } from './scopes/roles.ts'
 import { ruleAllows } from './scopes/rules.ts'
 import type { Scope, ScopeChain } from './scopes/scope.ts'
-import { isMaster } from './users/identity.ts'
-import { WHO_GIVES } from './users/reviewright.ts'
-import type { UserInfo } from './users/user.ts'
 
 /** Returns the attributes of a request that creates a review. */
 export const reviewAttributes = (review: KindRow, target: Target): Attributes => ({
   ...managementRequest(review, { verb: 'create' }),
   target,
 })
-
-/** Why somebody may not create reviews, in every answer: a cluster shows it to its users, so that a wrong setup explains itself. */
-export const NO_RIGHT = `the access key of the caller may not create reviews: ${WHO_GIVES}`
-
-/**
- * Decides whether a user whose scopes allow a review may create it. Returns undefined for other requests. Reviews are the only
- * permission that a role grants, in a scope that has the right to it.
- */
-export function mayReview(user: UserInfo, attributes: Attributes, options: ScopeOptions): Decision | undefined {
-  if (!isReview(attributes)) return undefined
-  if (isMaster(user)) return { allowed: true, reason: 'group system:masters' }
-  const held = user.mayReview ? user.chain.flatMap(({ roles = [] }) => roles) : []
-  const giving = held.find((entry) => roleGrants(entry, attributes, options) === 'all')
-  return giving ? { allowed: true, reason: `role ${giving.role}` } : { allowed: false, reason: NO_RIGHT }
-}
 
 /** Reports whether the caller's scopes allow reviews for this place. */
 export const mayReviewAt = (chain: ScopeChain, place: Place, options: ScopeOptions): boolean =>

@@ -13,12 +13,12 @@ import { admit } from '../authentication/requests/admit.ts'
 import { authenticate, type DeadKey } from '../authentication/requests/authenticate.ts'
 import { bearerToken } from '../authentication/requests/bearertoken.ts'
 import { encodeUser } from '../authentication/requests/encodeuser.ts'
-import type { Attributes, Decision } from '../authorization/attributes/attributes.ts'
+import type { Attributes, Decision, NonResourceAttributes } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
-import { mayReview } from '../authorization/review.ts'
 import { refuseByScope, type ScopeRefusal } from '../authorization/scoperefusal.ts'
 import { isReview } from '../authorization/scopes/roles.ts'
+import { mayReview } from '../authorization/users/reviewright.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { forbidden, StatusError } from '../meta/errors/status.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
@@ -86,8 +86,10 @@ function attributesOf(
 }
 
 /** Reports whether the request has the catch-all route, which `notfound.ts` serves. */
-const isUnserved = (event: APIGatewayRequestAuthorizerEvent, { kind }: Attributes): boolean =>
-  kind === 'nonresource' && event.resource === '/{proxy+}'
+const isUnserved = (
+  event: APIGatewayRequestAuthorizerEvent,
+  attributes: Attributes,
+): attributes is NonResourceAttributes => attributes.kind === 'nonresource' && event.resource === '/{proxy+}'
 
 /** Returns the 403 for a request outside the scope. For an unserved path it says so, because no other scope would help. */
 function refusalOf(
@@ -96,8 +98,7 @@ function refusalOf(
   user: UserInfo,
   { decision, server }: { decision: Extract<Decision, { allowed: false }>; server: AuthenticatingServer },
 ): ScopeRefusal {
-  if (attributes.kind === 'resource' || !isUnserved(event, attributes))
-    return refuseByScope(attributes, user, decision, server.scopes)
+  if (!isUnserved(event, attributes)) return refuseByScope(attributes, user, decision, server.scopes)
   const error = forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
   return { reason: decision.reason, error }
 }

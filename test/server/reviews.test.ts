@@ -2,7 +2,7 @@
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { NO_RIGHT } from '../../lib/authorization/review.ts'
+import { NO_RIGHT } from '../../lib/authorization/users/reviewright.ts'
 import { endless } from '../support/deadlines.ts'
 import { createExchangedKey, newFederation, openGates, setGate } from '../support/exchangedkeys.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'

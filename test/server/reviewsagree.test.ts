@@ -5,9 +5,9 @@
  */
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { NO_RIGHT } from '../../lib/authorization/review.ts'
 import { hasSelfRotate } from '../../lib/authorization/scopes/roles.ts'
 import { validateScope } from '../../lib/authorization/scopes/validatescope.ts'
+import { NO_RIGHT } from '../../lib/authorization/users/reviewright.ts'
 import { scope as anyScope } from '../lib/authorization/arbitraries.ts'
 import { type AskedRequest, askedRequests, makeObjects } from '../support/askedrequests.ts'
 import { runs } from '../support/effort.ts'

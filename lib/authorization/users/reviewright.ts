@@ -1,9 +1,11 @@
 /**
- * Decides which scopes have the right to create reviews. A role alone does not give it: everybody may write a role into the scope
+ * Decides which scopes have the right to create reviews, and who may create one. A role alone does not give it: everybody may write a role into the scope
  * of a key, but only an administrator says which key is that of a cluster.
  */
+import type { Attributes, Decision } from '../attributes/attributes.ts'
 import { containsChain, isSameScope } from '../scopes/chain.ts'
-import { hasReviews } from '../scopes/roles.ts'
+import type { ScopeOptions } from '../scopes/project.ts'
+import { hasReviews, isReview, roleGrants } from '../scopes/roles.ts'
 import type { Scope, ScopeChain } from '../scopes/scope.ts'
 import { isMaster } from './identity.ts'
 import type { UserInfo } from './user.ts'
@@ -41,6 +43,21 @@ export const holdsRight = ({ reviewScope }: ReviewRight, chain: ScopeChain): boo
 
 /** How a key gets the right. */
 export const WHO_GIVES = 'an administrator without a scope must make the access key of a cluster'
+
+/** Why somebody may not create reviews, in every answer: a cluster shows it to its users, so that a wrong setup explains itself. */
+export const NO_RIGHT = `the access key of the caller may not create reviews: ${WHO_GIVES}`
+
+/**
+ * Decides whether a user whose scopes allow a review may create it. Returns undefined for other requests. Reviews are the only
+ * permission that a role grants, in a scope that has the right to it.
+ */
+export function mayReview(user: UserInfo, attributes: Attributes, options: ScopeOptions): Decision | undefined {
+  if (!isReview(attributes)) return undefined
+  if (isMaster(user)) return { allowed: true, reason: 'group system:masters' }
+  const held = user.mayReview ? user.chain.flatMap(({ roles = [] }) => roles) : []
+  const giving = held.find((entry) => roleGrants(entry, attributes, options) === 'all')
+  return giving ? { allowed: true, reason: `role ${giving.role}` } : { allowed: false, reason: NO_RIGHT }
+}
 
 /** Returns the warning that the scope of what a user writes has a role for reviews without the right to them, or nothing. */
 export const rightWarnings = (what: string, scope: Scope | undefined, { reviewScope }: ReviewRight): string[] =>

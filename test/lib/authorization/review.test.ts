@@ -3,13 +3,13 @@ import {
   acceptsKeys,
   acceptsKeysAnywhere,
   acceptsKeysOfSpaces,
-  mayReview,
   mayReviewAt,
   namedPlaces,
   reviewAttributes,
 } from '../../../lib/authorization/review.ts'
 import type { Place } from '../../../lib/authorization/scopes/place.ts'
 import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
+import { mayReview } from '../../../lib/authorization/users/reviewright.ts'
 import { KINDS, type KindRow } from '../../../lib/kinds/kinds.ts'
 import { as, master } from './users.ts'
 import cases from './vectors/review.cases.json' with { type: 'json' }

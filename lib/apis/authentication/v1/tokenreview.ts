@@ -8,12 +8,12 @@ import {
   acceptsKeysAnywhere,
   acceptsKeysOfSpaces,
   mayReviewAt,
-  NO_RIGHT,
   namedPlaces,
   reviewAttributes,
 } from '../../../authorization/review.ts'
 import type { NamedPlace, Place } from '../../../authorization/scopes/place.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
+import { NO_RIGHT } from '../../../authorization/users/reviewright.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { placeAudience, placeOfAudience } from '../../../kubeconfig/token/audience.ts'
 import { extrasOf } from '../../../kubeconfig/token/extras.ts'

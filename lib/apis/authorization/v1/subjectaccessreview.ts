@@ -5,11 +5,12 @@
 
 import { admit, type Confirmed, confirmedBefore, type Subject } from '../../../authentication/requests/admit.ts'
 import type { Attributes } from '../../../authorization/attributes/attributes.ts'
-import { mayReviewAt, NO_RIGHT, reviewAttributes } from '../../../authorization/review.ts'
+import { mayReviewAt, reviewAttributes } from '../../../authorization/review.ts'
 import { reasonWithEntry } from '../../../authorization/scoperefusal.ts'
 import { evaluateAt, targetOf } from '../../../authorization/scopes/place.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import { isMaster } from '../../../authorization/users/identity.ts'
+import { NO_RIGHT } from '../../../authorization/users/reviewright.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { type Outsider, readExtras } from '../../../kubeconfig/token/extras.ts'
