@@ -255,6 +255,18 @@ describe('signals', () => {
     return all.filter((one) => one.name === name)
   }
 
+  test('tell of the use of an ended value by a review or a Self, unless that is a dry run', async () => {
+    for (const present of [review, self]) {
+      const key = await createKey({ scope: { clusters: [{ cluster: 'eu' }] } })
+      const token = await rotate(key)
+      await finish(key)
+      await present(token, { dryRun: 'All' })
+      expect(await signalsOf(key.name)).toEqual([])
+      await present(token)
+      expect(await signalsOf(key.name)).toMatchObject([{ kind: 'reused' }])
+    }
+  })
+
   test('tell of the first use of a key, and of each value that a rotation made', async () => {
     const key = await createKey()
     await use(key.token)
@@ -547,7 +559,8 @@ const cluster = {
 /** Presents a value as the cluster does. */
 const review = (token: string, query = {}) =>
   functions.invoke('reviews/tokenreview', { user: cluster, query, body: { spec: { token } } })
-const self = (accessKey: string) => functions.invoke('selves/create', { user: admin, body: { spec: { accessKey } } })
+const self = (accessKey: string, query = {}) =>
+  functions.invoke('selves/create', { user: admin, query, body: { spec: { accessKey } } })
 
 describe('a pending value', () => {
   test('is used first by a TokenReview of a cluster, unless that is a dry run', async () => {

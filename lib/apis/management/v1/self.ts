@@ -14,13 +14,14 @@ import type { Services } from './services.ts'
  * no more than using the key does.
  */
 async function holderOf(accessKey: string, context: RequestContext, services: Services): Promise<UserInfo> {
-  const authentication = await services.authenticate(accessKey)
+  const isRecorded = !context.dryRun
+  const authentication = await services.authenticate(accessKey, { writes: isRecorded })
   if ('unknown' in authentication) throw unauthorized()
   if ('dead' in authentication) throw unauthorized(authentication.dead)
   if ('outside' in authentication) throw forbidden(authentication.outside)
   const { user } = authentication
   context.note('reviewedKey', user.key.name)
-  await services.admit(authentication, { isRecorded: !context.dryRun }, 'self')
+  await services.admit(authentication, { isRecorded }, 'self')
   return user
 }
 
