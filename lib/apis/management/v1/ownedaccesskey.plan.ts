@@ -90,21 +90,23 @@ const resource = groupResource(KINDS.OwnedAccessKey)
 /** What a workload may not do. */
 export const CREATE = 'create access keys: exchange an ID token for each'
 
-/** Plans a write of a key. */
-export function planKey(services: Services, write: Write<KeyIntent>): Planned | Promise<Planned> {
-  const { type, draft, before, intent, context } = write
-  if (type === 'create') return planNew(services, write)
-  if (type === 'update') return planChange(services, write)
-  if (type === 'delete') return { items: () => removedItems(before, intent) }
-  const { internal } = draft
-  return {
-    forbidsChange: lacksChainReason(context.user, toKey(before), 'access key'),
-    items: (object) => changedItems(services, { before, after: { object, internal }, intent }),
+/** Returns the plan of the writes of keys. */
+export const keyPlan =
+  (services: Services) =>
+  (write: Write<KeyIntent>): Planned | Promise<Planned> => {
+    const { type, draft, before, intent, context } = write
+    if (type === 'create') return planCreate(services, write)
+    if (type === 'update') return planUpdate(services, write)
+    if (type === 'delete') return { items: () => removedItems(before, intent) }
+    const { internal } = draft
+    return {
+      forbidsChange: lacksChainReason(context.user, toKey(before), 'access key'),
+      items: (object) => changedItems(services, { before, after: { object, internal }, intent }),
+    }
   }
-}
 
 /** Plans a new key with the supplied value, or with a generated one, which the response shows. */
-async function planNew(services: Services, { draft, intent, context }: NewKey): Promise<Planned> {
+async function planCreate(services: Services, { draft, intent, context }: NewKey): Promise<Planned> {
   const { keys, scopes } = services
   const { user, now } = context
   const exchange = intent?.type === 'exchange' ? intent : undefined
@@ -169,7 +171,7 @@ const withLabels = ({ metadata, ...rest }: KubeObject, labels: Readonly<Record<s
  * Plans an update, which settles the open rotation, and updates the credential and the inherited scopes. A value that the request supplies
  * is current at once, and all others end.
  */
-async function planChange(services: Services, write: Change): Promise<Planned> {
+async function planUpdate(services: Services, write: Change): Promise<Planned> {
   const { draft, before, intent, context } = write
   const { keys, scopes } = services
   const { user, now, note, dryRun } = context

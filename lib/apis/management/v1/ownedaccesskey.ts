@@ -10,7 +10,7 @@ import { own } from '../../../meta/value/walk.ts'
 import { column, wide } from '../../../registry/column.ts'
 import type { Column, StoredKind, Strategy } from '../../../registry/kind.ts'
 import { accessReviewRule, type SubresourceRule } from './accessreview/ownedaccesskeyaccessreview.access.ts'
-import { CREATE, planKey } from './ownedaccesskey.plan.ts'
+import { CREATE, keyPlan } from './ownedaccesskey.plan.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
 import { itemsToPresent, seenMaker, statusOf } from './ownedaccesskey.status.ts'
 import { selectedPartitions, table } from './ownedaccesskey.table.ts'
@@ -101,7 +101,7 @@ function strategy(services: Services): Strategy<KeyIntent> {
       return { type: 'denied', reason: 'only system:masters may write the status of access keys' }
     },
     partitions: (user, verb) => visiblePartitions(user, limitsOf(user, { verb }).own),
-    plan: (write) => planKey(services, write),
+    plan: keyPlan(services),
     itemsToPresent,
     computedFields: {
       'status.owner': ownerOf,
