@@ -231,6 +231,7 @@ describe('imports', () => {
     for (const file of sources.keys()) visit(file, [])
   })
 
+  // threat: supply-3
   test('of an npm package have a sole importer', () => {
     const importers: Record<string, (from: string) => boolean> = {
       'js-yaml': (from) => from === 'lib/meta/encoding/yamllibrary.ts',
@@ -311,6 +312,7 @@ describe('imports', () => {
   test('are lazy for project modules only, because a lazily imported npm package is bundled whole', () =>
     expect(imports.filter(({ to, from, lazy }) => lazy && isPackage(to) && from.startsWith('lib/'))).toEqual([]))
 
+  // threat: local-5
   test('of lib and functions never include infra, and none include tests', () => {
     expect(imports.filter(({ from, to }) => /^(lib|functions)\//.test(from) && /^(infra|clients)\//.test(to))).toEqual(
       [],

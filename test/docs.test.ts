@@ -35,19 +35,6 @@ const filesNamed = (text: string): string[] =>
 const modulesNamed = (text: string): string[] =>
   codeSpans(text).filter((span) => /^\w[\w./-]*\.ts$/.test(span) && !isPattern(span))
 
-/** Returns the quotes of the form `test/a.test.ts` "one", "another". */
-const testsNamed = (text: string): { file: string; title: string }[] =>
-  [...text.matchAll(/`(test\/[\w./-]+\.ts)`((?:,? "[^"\n]+")+)/g)].flatMap(([, file = '', titles = '']) =>
-    [...titles.matchAll(/"([^"\n]+)"/g)].map(([, title = '']) => ({ file, title })),
-  )
-
-/** Returns the titles of tests, groups and test tables in a file. */
-async function titlesIn(file: string): Promise<Set<string>> {
-  const text = await readFile(join(root, file), 'utf8')
-  const given = text.matchAll(/(?:\b(?:test|it|describe)\(|\)\()\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/g)
-  return new Set([...given].map(([, single, double]) => (single ?? double ?? '').replace(/\\(.)/g, '$1')))
-}
-
 const slug = (heading: string): string =>
   heading
     .toLowerCase()
@@ -56,7 +43,7 @@ const slug = (heading: string): string =>
     .replace(/\s/g, '-')
 
 test('pages are found', () =>
-  expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threat-model.md'])))
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threats.md'])))
 
 /** Commands that ask in a terminal. A shell without bracketed paste gives them the next pasted line for an answer. */
 const asking = /^keyplane (?:keys delete|revoke|advise .*--(?:apply|undo|drop-added))\b(?!.*(?: --yes| -y)\b)/m
@@ -102,14 +89,6 @@ describe.each(pages)('%s', (page) => {
     expect(missing).toEqual([])
   })
 
-  test('names existing tests', async () => {
-    const missing: string[] = []
-    for (const { file, title } of testsNamed(await proseOf(page))) {
-      if (!existsSync(join(root, file)) || !(await titlesIn(file)).has(title)) missing.push(`${file} "${title}"`)
-    }
-    expect(missing).toEqual([])
-  })
-
   test('links to existing targets', async () => {
     const missing: string[] = []
     for (const [, target = ''] of (await proseOf(page)).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -124,6 +103,7 @@ describe.each(pages)('%s', (page) => {
   })
 })
 
+// threat: people-1
 test('git ignores the files with credentials that commands of the pages write', () => {
   const files = [
     'demo.kubeconfig',
@@ -138,25 +118,34 @@ test('git ignores the files with credentials that commands of the pages write', 
   expect(ignored.trim().split('\n')).toEqual(all)
 })
 
-describe('the threat model', async () => {
-  const text = await proseOf('docs/threat-model.md')
-  const rows = `${text}\n${await proseOf('docs/threat-model-keys.md')}`
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !line.startsWith('| threat '))
+describe('the threats', async () => {
+  const page = await proseOf('docs/threats.md')
+  const listed = [...page.matchAll(/^- `([a-z]+-\d+)` (.*)$/gm)].map(([, id = '', text = '']) => ({ id, text }))
+  const files = await Array.fromAsync(glob('test/**/*.ts', { cwd: root }))
+  const comments = await Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(join(root, file), 'utf8')
+      return [...text.matchAll(/^ *\/\/ threat: (.*)\n(.*)$/gm)].map(([, ids = '', next = '']) => ({ file, ids, next }))
+    }),
+  )
+  const held = comments.flat()
+  const idsHeld = held.flatMap(({ ids }) => ids.split(', '))
 
-  test('names a mitigation and a test for every threat', () => {
-    expect(rows.length).toBeGreaterThan(50)
-    const incomplete = rows.filter((row) => {
-      const [, , mitigation = '', verifiedBy = ''] = row.split(' | ').join('|').split('|')
-      return !codeSpans(mitigation).some((span) => existsSync(join(root, span))) || testsNamed(verifiedBy).length === 0
-    })
-    expect(incomplete).toEqual([])
+  test('have an ID each, and say what prevents them', () => {
+    expect(listed.length).toBeGreaterThan(300)
+    expect(new Set(listed.map(({ id }) => id)).size).toBe(listed.length)
+    expect(listed.filter(({ text }) => !/^[A-Z`"0-9].*\. \S.*\.$/.test(text))).toEqual([])
   })
 
-  test('quotes tests in the form that is verified', () => {
-    const quoted = rows.flatMap((row) => [...(row.split('|').at(3) ?? '').matchAll(/"[^"]+"/g)])
-    expect(testsNamed(rows.join('\n'))).toHaveLength(quoted.length)
+  test('are each held by a test', () =>
+    expect(listed.map(({ id }) => id).filter((id) => !idsHeld.includes(id))).toEqual([]))
+
+  test('are those that the tests name, in a comment right above a test', () => {
+    const known = listed.map(({ id }) => id)
+    expect(idsHeld.filter((id) => !known.includes(id))).toEqual([])
+    const before = /^ *(?:\/\/ |\/\*\*|(?:test|it|describe)\w*[.(<])/
+    expect(held.filter(({ next }) => !before.test(next))).toEqual([])
   })
 
-  test('lists what no test verifies', () => expect(text).toContain('\n## Not verified by a test\n'))
+  test('are followed by what no test verifies', () => expect(page).toContain('\n## Not verified by a test\n'))
 })

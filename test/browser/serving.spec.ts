@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { clipboardText, contextOptions, test } from './support/browser.ts'
 
+// threat: page-2
 test('loads without a complaint of the browser, from its own host only, at the address without a slash too', async ({
   visits,
   address,
@@ -45,6 +46,7 @@ async function arrivedFiles(page: Page): Promise<Map<string, number>> {
   return await files()
 }
 
+// threat: page-9
 test('may write to the clipboard and not read it', async ({ page, guards }) => {
   guards.allowMessage(/^Permissions policy violation: The Clipboard API/)
   await page.evaluate(() => navigator.clipboard.writeText('one text'))
@@ -72,6 +74,7 @@ const attempts: readonly [directive: string, attempt: () => unknown][] = [
   ],
 ]
 
+// threat: page-1
 test.for(attempts)('refuses what %s forbids', async ([directive, attempt], { chromium, address }) => {
   // The guards of other tests count a refusal as a problem.
   const context = await chromium.newContext(contextOptions({}))
@@ -91,6 +94,7 @@ test.for(attempts)('refuses what %s forbids', async ([directive, attempt], { chr
   }
 })
 
+// threat: page-4
 test('cannot be shown in the page of another site', async ({ chromium, address }) => {
   const context = await chromium.newContext(contextOptions({}))
   try {

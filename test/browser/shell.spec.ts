@@ -262,6 +262,7 @@ test('needs few requests and few bytes on a slow line', async ({ openPage, visit
   expect(requests.length).toBeLessThanOrEqual(11)
 })
 
+// threat: session-1
 test('talks to its own server alone, and shows no key', async ({ page, guards, address, server }) => {
   await signIn(page, server.adminKey)
   for (const link of await page.getByRole('navigation').getByRole('link').all()) {

@@ -118,6 +118,7 @@ describe('a token', () => {
     })
   })
 
+  // threat: tokens-2
   test('of an exchanged key, and the key itself, name the run of the job, which a branch cannot imitate', async () => {
     const client = await federation.trust('deploy', { scope: clusters('eu') })
     const claims = { repository: 'octo-org/shop', environment: 'production (run 1)', run_id: '1234567890' }
@@ -138,6 +139,7 @@ describe('a token', () => {
     expect((await us.call('/api/v1/nodes', { token })).status).toBe(200)
   })
 
+  // threat: tokens-1
   test('is accepted only by the clusters in its audiences', async () => {
     const onlyEu = await directToken(server, ci, { scope: clusters('eu') })
     const onlyUs = await directToken(server, ci, { scope: clusters('us') })
@@ -206,6 +208,7 @@ describe('a token', () => {
     expect((await whoami(eu, token.replace(/\.[^.]+$/, '.'))).status).toBe(401)
   })
 
+  // threat: tokens-4
   test('scoped to one space can use that space only', async () => {
     const spaces = [{ project: 'shop', space: 'dev' }]
     const key = await makeKey(server, { user: 'alice', groups: ['dev'] })
@@ -271,6 +274,7 @@ describe('a token', () => {
     expect((await whoami(us, here)).status).toBe(401)
   })
 
+  // threat: tokens-4
   test('scoped to read one namespace can do nothing else', async () => {
     const rule = { cluster: 'eu', namespaces: ['space'], verbs: ['get', 'list', 'watch'] }
     const token = await directToken(server, ci, { scope: { rules: [rule] } })
@@ -315,6 +319,7 @@ describe('a token', () => {
 })
 
 describe.skipIf(!hasGo)('the plugin in a ClusterProfile', () => {
+  // threat: plugin-3
   test('gives a controller a token for the cluster that each profile names, and never the key', async () => {
     const cli = await createCommandLine(server, ci.value)
     const source = join(import.meta.dirname, '../clients/clusterprofiles')
@@ -454,6 +459,7 @@ describe.concurrent('a disabled key', () => {
 })
 
 describe('a key that was reported as leaked', () => {
+  // threat: leaks-7
   test('invalidates its tokens although it is enabled again', async () => {
     const key = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu') })
     const token = await directToken(server, key)
@@ -477,6 +483,7 @@ describe('a key that was reported as leaked', () => {
 })
 
 /** The last test, because it stops the server. kube-apiserver retries its webhooks for about a minute. */
+// threat: tokens-5
 test('when the API is unavailable, clusters refuse its users and serve all others, or leave those to RBAC whom no scope restricts', async () => {
   const token = await directToken(server, ci)
   const free = await directToken(server, ci, { scope: clusters('us') })

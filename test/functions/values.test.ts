@@ -186,6 +186,7 @@ describe('a rotation', () => {
     await use(token)
   })
 
+  // threat: rotation-1
   test('never ends by itself: an unused value waits, and the old one works', async () => {
     const key = await createKey()
     const token = await rotate(key, 0)
@@ -226,6 +227,7 @@ describe('a rotation', () => {
     }
   })
 
+  // threat: rotation-19
   test('with the value of another key, or one that ended, is a 422', async () => {
     const key = await createKey()
     const other = await createKey()
@@ -413,6 +415,7 @@ describe('every value of a key', () => {
     return made
   }
 
+  // threat: rotation-18
   test('is disabled with the key', async () => {
     for (const { name, tokens } of await keysInRotation()) {
       await change(name, specOf({ disabled: true }))
@@ -422,6 +425,7 @@ describe('every value of a key', () => {
     }
   })
 
+  // threat: rotation-18
   test('is narrowed with the key', async () => {
     const scope = { clusters: [{ cluster: 'eu' }] }
     for (const { name, tokens } of await keysInRotation()) {
@@ -430,6 +434,7 @@ describe('every value of a key', () => {
     }
   })
 
+  // threat: rotation-18
   test('is being deleted with the key', async () => {
     for (const { name, tokens } of await keysInRotation({ finalizers: ['example.com/hold'] })) {
       await deleteObject(store, { namespace: '', name }, {}, contextAs(admin))
@@ -439,6 +444,7 @@ describe('every value of a key', () => {
     }
   })
 
+  // threat: rotation-18
   test('is deleted with the key', async () => {
     for (const { name, tokens } of await keysInRotation()) {
       await deleteObject(store, { namespace: '', name }, {}, contextAs(admin))
@@ -466,6 +472,7 @@ describe('every value of a key', () => {
 })
 
 describe('the authorizer', () => {
+  // threat: rotation-17
   test('records the first use, before the request is allowed', async () => {
     const key = await createKey()
     const token = await rotate(key)
@@ -473,6 +480,7 @@ describe('the authorizer', () => {
     expect(await itemOf(token)).toMatchObject({ firstUsed: expect.any(Number) })
   })
 
+  // threat: rotation-21
   test.each(['POST', 'PATCH', 'PUT', 'DELETE', 'GET'])(
     'records the first use by a dry run of %s',
     async (httpMethod) => {
@@ -484,6 +492,7 @@ describe('the authorizer', () => {
     },
   )
 
+  // threat: rotation-12
   test('tells the handler when a retiring value ends', async () => {
     const key = await createKey()
     const token = await rotate(key, 60)
@@ -493,6 +502,7 @@ describe('the authorizer', () => {
     expect(decodeUser(context).user.credential?.until).toBe(Number(firstUsed) + 60)
   })
 
+  // threat: rotation-17, rotation-20
   test('records no use that the scope does not allow', async () => {
     const key = await createKey({ scope: { clusters: [{ cluster: 'eu' }] } })
     const token = await rotate(key)
@@ -500,6 +510,7 @@ describe('the authorizer', () => {
     expect(await states(token)).toEqual(['Pending'])
   })
 
+  // threat: rotation-17
   test('allows nothing when the use cannot be recorded', async () => {
     const key = await createKey()
     const token = await rotate(key)
@@ -512,6 +523,7 @@ describe('the authorizer', () => {
     expect(await itemOf(token)).not.toHaveProperty('firstUsed')
   })
 
+  // threat: events-3
   test('refuses a value that ended, and leaves one signal of it', async () => {
     const key = await createKey()
     const token = await rotate(key)
@@ -539,6 +551,7 @@ const review = (token: string, query = {}) =>
 const self = (accessKey: string) => functions.invoke('selves/create', { user: admin, body: { spec: { accessKey } } })
 
 describe('a pending value', () => {
+  // threat: rotation-21
   test('is used first by a TokenReview of a cluster, unless that is a dry run', async () => {
     const key = await createKey({ scope: { clusters: [{ cluster: 'eu' }] } })
     const token = await rotate(key, 0)
@@ -582,6 +595,7 @@ describe('a request in flight', () => {
     return answer
   }
 
+  // threat: rotation-16
   test.each([
     ['creates nothing', 0, 401],
     ['goes on', 60, 201],
@@ -593,6 +607,7 @@ describe('a request in flight', () => {
     expect((await interrupt(send, () => use(token))).status).toBe(status)
   })
 
+  // threat: rotation-16
   test.each([
     ['creates nothing', 0, 401],
     ['goes on', 60, 201],
@@ -636,6 +651,7 @@ describe('a request in flight', () => {
     expect(await states(key.token, token)).toEqual([LEAKED, 'Current'])
   })
 
+  // threat: rotation-16
   test.each([
     ['patches', patchWith],
     ['deletes', deleteWith],
@@ -696,6 +712,7 @@ describe('a request in flight', () => {
     expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])
   })
 
+  // threat: rotation-22
   test('of a watch ends with the value that it came with', async () => {
     const key = await createKey()
     const token = await rotate(key, 5)

@@ -49,6 +49,7 @@ test('every alarm notifies the topic when it starts and when it ends', () => {
   }
 })
 
+// threat: rotation-13
 test('every alarm is documented', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/monitoring.md'), 'utf8')
   for (const name of names()) expect(page).toMatch(new RegExp(`^\\| .*\`${name}\`.* \\|`, 'm'))

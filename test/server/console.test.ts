@@ -51,6 +51,7 @@ const fileOf = (pattern: RegExp): ConsoleFile => {
 }
 
 describe('the console', () => {
+  // threat: page-8
   test('is served without a key, and its page is not kept by browsers', async () => {
     const page = fileOf(/html$/).text.replace('{{sign-in}}\n', '')
     for (const path of ['/console/', '/console/index.html', '/console/?from=elsewhere']) {
@@ -90,6 +91,7 @@ describe('the console', () => {
     expect(target.href).toBe(`${gateway.url}/console/`)
   })
 
+  // threat: page-6
   test.each([
     '/console/nothing.js',
     '/console/console-0000000000000000.js',
@@ -112,6 +114,7 @@ describe('the console', () => {
     expect(body.toString()).toBe('There is no such page. The console has one address, which ends with /console/.\n')
   })
 
+  // threat: page-1, page-5
   test('protects itself with headers on every answer', async () => {
     for (const path of ['/console/', '/console', '/console/nothing', `/console/${fileOf(/css$/).name}`]) {
       const { headers } = await ask(path)
@@ -168,6 +171,7 @@ test('the console is served at the root of a custom domain and below a base path
   }
 })
 
+// threat: signin-5
 test('the console with an identity provider has its settings in the page, and its origins in the policy', async () => {
   const other = await start(
     { mapping: '' },

@@ -119,6 +119,7 @@ test('the second form of a request is as the page shows it', async () => {
 })
 
 describeKubectl('curl as the plugin', () => {
+  // threat: people-2
   test('lists pods with a kube config that contains no secret', async () => {
     expect(await run(curlWay)).toEqual(pods)
     expect(await modeOf('demo.curl')).toBe(0o600)
@@ -268,5 +269,6 @@ describeKubectl('a static token', () => {
   })
 })
 
+// threat: logs-2
 test('neither keys nor tokens are in the log', () =>
   expect(server.log.join('')).not.toMatch(/mpk_\w{40}|eyJ[\w-]+\.eyJ/))

@@ -58,6 +58,7 @@ describeKubectl('the tours', () => {
   const pasteLines = (shell: Shell, ...lines: string[]) => paste(shell, lines.join('\n'), { cwd: folder, env })
   const [begin = '', key = '', fetched = '', token = '', exchange = '', rotate = '', end = ''] = tour
 
+  // threat: people-1
   test.each(shells)('works unchanged in $name', async (shell) => {
     // Runs before the end of the tour removes the file.
     const looks = 'echo "mode $(stat -c %a demo.kubeconfig)"'
@@ -130,12 +131,14 @@ describeKubectl('the tours', () => {
     },
   )
 
+  // threat: people-3
   test.each(shells)('says in $name why there is no kube config and writes no file', async (shell) => {
     const { complaints, stderr } = await pasteLines(shell, begin, 'KEY=wrong', fetched)
     expect([complaints[0], stderr]).toEqual(['failed 1', expect.stringContaining('Unauthorized')])
     await expect(readFile(join(folder, 'demo.kubeconfig'))).rejects.toThrow('ENOENT')
   })
 
+  // threat: people-3
   test.each(shells)('revokes nothing in $name when no key was created', async (shell) => {
     const { stdout, complaints } = await pasteLines(shell, begin, key.replace('user: alice', 'user: system:alice'), end)
     expect(complaints.length).toBeGreaterThan(2)

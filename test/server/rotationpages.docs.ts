@@ -144,6 +144,7 @@ describe('GitHub Actions secrets', async () => {
     expect([code, stderr]).toEqual([4, expect.stringContaining('the previous value works until')])
   })
 
+  // threat: rotation-3
   test('keep the old value when the job dies before it has stored the new one, and the next run replaces that', async () => {
     const { name, old } = await createKey({ scope: undefined, ttl: undefined })
     await gh('exit 1')
@@ -278,6 +279,7 @@ esac`,
     })
   }
 
+  // threat: rotation-3
   test.each(STEPS.map((step, index) => [step, STEPS.slice(0, index + 1)]))(
     'rotates a secret although the function dies after %s and begins again',
     async (_, before) => {
@@ -289,6 +291,7 @@ esac`,
     },
   )
 
+  // threat: rotation-3
   test('rotates a secret although the response to the rotation was lost', async () => {
     const { name, old } = await createSecret()
     expect((await runSteps(name, ['createSecret'])).code).toBe(0)

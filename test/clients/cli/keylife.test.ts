@@ -42,6 +42,7 @@ describe('report-leak', () => {
   /** The environment of somebody who has no key. */
   const stranger = { KEYPLANE_URL: undefined, KEYPLANE_KEY: undefined }
 
+  // threat: rotation-6
   test('ends the keys in a file without a login, and shows no value', async () => {
     const [one, two] = [await createKey(), await createKey()]
     const wrong = `${one.value.slice(0, -1)}${one.value.endsWith('a') ? 'b' : 'a'}`
@@ -368,6 +369,7 @@ describe('whose', () => {
     expect(await cli.run(['whose', '--yes'], { input: 'u'.repeat(40), env })).toEqual(nothing)
   })
 
+  // threat: lookups-3
   test('sends and shows nothing that is not a whole value, or is an argument', async () => {
     const { value } = await createKey()
     const calls = server.log.length

@@ -146,10 +146,12 @@ describe('values that could become part of a command are refused:', () => {
     '\u202emain',
     '',
   ]
+  // threat: trusts-1
   test.each(hostile)('the audience %j', (audience) => {
     for (const type of types) expect(() => jobsOf(type, job({}, { audience }))).toThrow('The audience has characters')
   })
 
+  // threat: trusts-1
   test.each(hostile)('the claims %j', (value) => {
     const refused = (type: string, claim: string, text = value) =>
       expect(() => jobsOf(type, job({ [claim]: text }))).toThrow(/^The .* has characters/)

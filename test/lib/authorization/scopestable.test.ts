@@ -106,6 +106,7 @@ describe.each(rows)('$text', ({ text, allows, refuses }) => {
     expect(allows.length + refuses.length).toBeGreaterThan(0)
   })
 
+  // threat: authorizer-9
   test.each(allows.map((request) => [request]))('allows %s', (request) => {
     const [, limit] = /^(own|self): /.exec(request) ?? []
     const decision = judge(request.replace(/^(own|self): /, ''))
@@ -113,6 +114,7 @@ describe.each(rows)('$text', ({ text, allows, refuses }) => {
     expect(['own' in decision, 'self' in decision]).toEqual([limit !== undefined, limit === 'self'])
   })
 
+  // threat: authorizer-9
   test.each(refuses.map((request) => [request]))('refuses %s', (request) => {
     expect(judge(request)).toMatchObject({ allowed: false })
   })

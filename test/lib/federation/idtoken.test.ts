@@ -72,6 +72,7 @@ describe('parseIdToken', () => {
   })
 
   const noJwt = 'the subject token is not a JWT'
+  // threat: exchange-13
   test.each([
     ['nothing', '', noJwt],
     ['one part', 'e30', noJwt],
@@ -96,6 +97,7 @@ describe('parseIdToken', () => {
   const badParameter = 'the header of the subject token has a parameter other than alg, kid, typ and x5t'
   const badAlgorithm = 'alg in the header of the subject token is not supported'
   const notJwt = 'the subject token is not an ID token: typ in its header is not JWT'
+  // threat: exchange-10
   test.each<[string, Record<string, unknown>, string]>([
     ['jku', { jku: 'https://evil.example.com/keys' }, badParameter],
     ['jwk', { jwk: { kty: 'RSA' } }, badParameter],
@@ -128,6 +130,7 @@ describe('parseIdToken', () => {
   const noTime = (name: string) => `${name} of the subject token is not a time in seconds`
   const notText = (name: string) => `${name} of the subject token is not a string`
   const otherToken = 'the subject token is not an ID token: its claims are those of another token'
+  // threat: exchange-10
   test.each<[string, Record<string, unknown>, string]>([
     ['without iss', { iss: undefined }, 'the subject token has no claim iss'],
     ['with an empty sub', { sub: '' }, notText('sub')],
@@ -207,6 +210,7 @@ describe('parseIdToken', () => {
     ],
   ])('refuses %s', (_, text, message) => expect(refusal(text)).toBe(message))
 
+  // threat: exchange-10
   test('keeps integers beyond 2^53 exact', () =>
     expect(parseIdToken(withText('"id":9007199254740993')).claims.id).toBe(9007199254740993n))
 
