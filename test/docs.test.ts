@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { documentation } from '../clients/core/src/documentation.ts'
 import { blocksIn } from './support/commands.ts'
 import { wordsOfOneShell } from './support/shelltext.ts'
 
@@ -116,6 +117,36 @@ test('git ignores the files with credentials that commands of the pages write', 
   const all = [...files, 'keyplane-eu/keyplane-access-key', '.local/access-key']
   const ignored = execFileSync('git', ['check-ignore', '--no-index', ...all], { cwd: root, encoding: 'utf8' })
   expect(ignored.trim().split('\n')).toEqual(all)
+})
+
+describe('the pages', async () => {
+  const names = Object.keys(documentation)
+
+  test('are those of the table, with its titles', async () => {
+    expect(pages.filter((page) => page.startsWith('docs/'))).toEqual(names.map((name) => `docs/${name}.md`).sort())
+    const titles = names.map(async (name) => [
+      name,
+      /^# (.*)$/m.exec(await readFile(join(root, `docs/${name}.md`), 'utf8'))?.[1],
+    ])
+    expect(Object.fromEntries(await Promise.all(titles))).toEqual(documentation)
+  })
+})
+
+/** The most words of a page, and of some pages: those that are lists. */
+const MOST_WORDS = 1500
+const moreWords: Readonly<Record<string, number>> = { threats: 5800, settings: 2550, cost: 2000 }
+
+const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length
+
+test('a page has few enough words that somebody reads it', async () => {
+  const counted = Object.keys(documentation).map(
+    async (name) => [name, wordsIn(await readFile(join(root, `docs/${name}.md`), 'utf8'))] as const,
+  )
+  const words = await Promise.all(counted)
+  expect(words.filter(([name, count]) => count > (moreWords[name] ?? MOST_WORDS))).toEqual([])
+  const readme = wordsIn(await readFile(join(root, 'README.md'), 'utf8'))
+  expect(readme).toBeLessThan(1000)
+  expect(words.reduce((sum, [, count]) => sum + count, readme)).toBeLessThan(35_000)
 })
 
 describe('the threats', async () => {

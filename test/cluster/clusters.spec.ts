@@ -12,8 +12,8 @@ import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { PRIVATE_CLAIM } from '../../lib/kubeconfig/token/claims.ts'
 import { signToken } from '../../lib/kubeconfig/token/jwt.ts'
 import { createCommandLine } from '../clients/cli/commandline.ts'
+import { objectsIn, readExample } from '../support/examples.ts'
 import { type Federation, startFederation } from '../support/federation.ts'
-import { blocksOf, yamlOf } from '../support/federationpages.ts'
 import { createKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -332,8 +332,8 @@ describe.skipIf(!hasGo)('the plugin in a ClusterProfile', () => {
       expect([status, json.message]).toEqual([expect.toBeOneOf([200, 201]), undefined])
       return json
     }
-    const blocks = await blocksOf('docs/clients.md', 'ClusterProfile', 'json')
-    const [{ providers }, job] = blocks.map((block) => JSON.parse(block))
+    const read = async (name: string) => JSON.parse(await readExample(`clusterprofile/${name}.json`))
+    const [{ providers }, job] = await Promise.all(['providers', 'pod-variables'].map(read))
     const [{ execConfig, ...provider }] = providers
     const command = await cli.install()
     const namesIn = (env: { name: string }[]) => env.map(({ name }) => name)
@@ -359,7 +359,7 @@ describe.skipIf(!hasGo)('the plugin in a ClusterProfile', () => {
     const definition = load(await readFile(join(crd, 'multicluster.x-k8s.io_clusterprofiles.yaml'), 'utf8')) as object
     await call('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', 'POST', definition)
     await vi.waitFor(async () => expect((await eu.call(profiles, eu.certificate)).status).toBe(200), forgotten)
-    const [page] = await yamlOf('docs/clients.md', 'ClusterProfile')
+    const [page] = await objectsIn('clusterprofile/clusterprofile.yaml')
     /** Returns a file with a profile that has been stored in a cluster. */
     const profile = async (name: string, plane: Plane, extension: object | undefined) => {
       const [{ cluster, ...access }] = page.status.accessProviders

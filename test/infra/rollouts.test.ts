@@ -52,7 +52,7 @@ test('every version, and its function, has the description of the release', () =
 // threat: deployment-4
 test('CodeDeploy shifts the authorizer and the functions of most requests, and goes back when an alarm rings', () => {
   expect(groups().map(([id]) => id)).toContain('AuthorizerRollout')
-  // Lambda allows 15 calls a second, which all functions would exceed at the same time. docs/rollouts.md says how many there are.
+  // Lambda allows 15 calls a second, which all functions would exceed at the same time. docs/deploying.md says how many there are.
   expect(groups()).toHaveLength(12)
   expect(ofType('AWS::CodeDeploy::Application').map(([id]) => id)).toEqual(['RolloutApplication'])
   for (const [id, { Properties }] of groups()) {

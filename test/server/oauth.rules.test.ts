@@ -143,7 +143,10 @@ describe('the times', () => {
     refusalOf(() => checkMoment(tokenOf(job, more), providerOf(spec), now, rejectedBefore))
   test.each<[Partial<IdToken>, string]>([
     [{ expires: seconds - 29 }, 'accepted'],
-    [{ expires: seconds - 31 }, 'expired: the subject token has expired (exp 2026-11-22T11:59:29Z, 31 s ago)'],
+    [
+      { expires: seconds - 31 },
+      'expired: the subject token has expired (exp 2026-11-22T11:59:29Z, 31 s ago): get it right before the exchange',
+    ],
     [{ issuedAt: seconds + 30 }, 'accepted'],
     [
       { issuedAt: seconds + 31 },
@@ -160,7 +163,8 @@ describe('the times', () => {
     const spec = { issuer: 'https://issuer.example.com', type }
     const ofToken = { claims: { type: 'Azure', tid: 'a', 'kubernetes.io': {} }, issuedAt: seconds - 60 }
     const lives = (life: number) => at({ ...ofToken, expires: seconds - 60 + life }, spec)
-    const tooLong = 'too_long: the subject token is valid for more than 24 hours'
+    const tooLong =
+      'too_long: the subject token is valid for more than 24 hours: ask the issuer for a shorter one (GitLab: a shorter timeout of the job)'
     expect(lives(86_400)).toBe('accepted')
     expect(lives(86_700)).toBe(type === 'Azure' ? 'accepted' : tooLong)
     expect(lives(86_701)).toBe(tooLong)
