@@ -130,6 +130,30 @@ describe('the pages', async () => {
     ])
     expect(Object.fromEntries(await Promise.all(titles))).toEqual(documentation)
   })
+
+  test('are the only ones that sources name', async () => {
+    const sources = await Array.fromAsync(
+      glob(
+        [
+          '{lib,infra,functions,test,.ci}/**/*.ts',
+          'clients/*/{,src/**/}*.{ts,tsx,yml,yaml}',
+          'clients/gitlab/templates/*.yml',
+        ],
+        {
+          cwd: root,
+        },
+      ),
+    )
+    expect(sources.length).toBeGreaterThan(1000)
+    const named = sources.map(async (file) =>
+      [...(await readFile(join(root, file), 'utf8')).matchAll(/(?<![\w/-])docs\/([a-z][\w-]*)\.md/g)].map(
+        ([, name = '']) => [file, name],
+      ),
+    )
+    const found = (await Promise.all(named)).flat()
+    expect(found.length).toBeGreaterThan(50)
+    expect(found.filter(([, name = '']) => !names.includes(name))).toEqual([])
+  })
 })
 
 /** The most words of a page, and of some pages: those that are lists. */

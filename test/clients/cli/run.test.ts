@@ -221,7 +221,12 @@ describe('where it cannot go well', () => {
     )
     expect(refused.stderr).toContain('which must be allowed to make keys')
     const inJob = await cli.run(args, { env: { BITBUCKET_STEP_OIDC_TOKEN: 'x' } })
-    expect(inJob).toMatchObject(says(4, /^This job has an ID token\..*\nscope=\{"rules":\[.*\]\}$/m))
+    expect(inJob).toMatchObject(
+      says(
+        4,
+        /^This job has an ID token\..*: https:\/\/127\.0\.0\.1:\d+\/console\/docs\/federation\nscope=\{"rules":\[.*\]\}$/m,
+      ),
+    )
   })
 
   test('a scope that is too long says what to shorten, and an unknown cluster how to make it known', async () => {
