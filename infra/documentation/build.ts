@@ -79,7 +79,7 @@ ${body}</main>
   ]
   const shown = examples.map(async (path) => {
     const code = escapeHtml(await read(`examples/${path}`))
-    return `<h2 id="${anchorOf(path)}">${escapeHtml(path)}</h2>\n<div class="scroll" tabindex="0" role="region" aria-label="Wide content"><pre><code>${code}</code></pre></div>\n`
+    return `<h2 id="${anchorOf(path)}">${escapeHtml(path)}</h2>\n<div class="scroll" tabindex="0" role="group" aria-label="Wide content"><pre><code>${code}</code></pre></div>\n`
   })
   return [
     page('index.html', 'Documentation', index.join('')),

@@ -19,7 +19,7 @@ export const anchorOf = (heading: string): string =>
 
 /** Tables and code may be wider than the screen: they scroll, with the keyboard too. */
 const scrolling = (html: string): string =>
-  `<div class="scroll" tabindex="0" role="region" aria-label="Wide content">${html}</div>\n`
+  `<div class="scroll" tabindex="0" role="group" aria-label="Wide content">${html}</div>\n`
 
 /** Returns the HTML of a page. */
 export function htmlOf(text: string, { addressOf, exampleOf }: Places): string {

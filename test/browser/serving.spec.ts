@@ -2,6 +2,7 @@
 import { basename } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { axeProblems } from './support/axe.ts'
 import { clipboardText, contextOptions, test } from './support/browser.ts'
 
 // threat: page-2
@@ -47,6 +48,22 @@ async function arrivedFiles(page: Page): Promise<Map<string, number>> {
 }
 
 // threat: page-9
+test('shows its documentation without a complaint of the browser, on a phone too', async ({ visits, address }) => {
+  const page = await visits.open({ blank: true })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${address}docs/`)
+  // Wide tables scroll inside the page.
+  const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
+  for (const name of ['CI jobs', 'The day of a leak', 'Examples']) {
+    await page.getByRole('link', { name, exact: true }).click()
+    await page.getByRole('heading', { name, level: 1 }).waitFor()
+    expect([await axeProblems(page), await fits()]).toEqual([[], true])
+    await page.getByRole('link', { name: 'Documentation' }).click()
+    await page.getByRole('heading', { name: 'Documentation', level: 1 }).waitFor()
+    expect([await axeProblems(page), await fits()]).toEqual([[], true])
+  }
+})
+
 test('may write to the clipboard and not read it', async ({ page, guards }) => {
   guards.allowMessage(/^Permissions policy violation: The Clipboard API/)
   await page.evaluate(() => navigator.clipboard.writeText('one text'))

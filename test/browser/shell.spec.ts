@@ -296,7 +296,7 @@ test('has a help with every shortcut, which opens with one', async ({ page, serv
   expect([await axeProblems(page), await misfits(page)]).toEqual([[], []])
   await page.keyboard.press('?')
   for (const [name, text] of [
-    ['Documentation', 'docs/console.md'],
+    ['Documentation', 'The day of a leak'],
     ['Keyboard shortcuts', 'Ctrl-K or Cmd-K'],
   ] as const) {
     await press(dialog.getByRole('button', { name }))

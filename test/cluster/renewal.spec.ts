@@ -241,7 +241,7 @@ describe('a process of client-go that outlives its tokens', () => {
   test('asks the plugin again when the token expires', async () => {
     const key = await makeKey(server, { user: 'alice' })
     const home = await makeHome('expiry', { key })
-    await home.run(connected(3))
+    await home.run(await connected(3))
     const proxy = await startProxy(home, 'west')
     const answers = new Set<number>()
     await vi.waitFor(async () => {
@@ -254,7 +254,7 @@ describe('a process of client-go that outlives its tokens', () => {
 
   test('keeps its watch beyond the end of the token with which it began', async () => {
     const home = await makeHome('watch')
-    await home.run(connected(3))
+    await home.run(await connected(3))
     const watch = await start(home, 'west', 'get', 'namespaces', '-w', '-o', 'name')
     await watch.until(/namespace\/default\n/)
     // This token was issued after that of the watch.
@@ -269,7 +269,7 @@ describe('a process of client-go that outlives its tokens', () => {
   test('stops at a revocation, and says why', async () => {
     const key = await makeKey(server, { user: 'alice' })
     const home = await makeHome('revocation', { key })
-    await home.run(connected(3))
+    await home.run(await connected(3))
     const proxy = await startProxy(home, 'west')
     expect(await proxy.list()).toBe(200)
     await changeKey(server, key, { disabled: true })

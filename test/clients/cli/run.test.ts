@@ -224,7 +224,7 @@ describe('where it cannot go well', () => {
     expect(inJob).toMatchObject(
       says(
         4,
-        /^This job has an ID token\..*: https:\/\/127\.0\.0\.1:\d+\/console\/docs\/federation\nscope=\{"rules":\[.*\]\}$/m,
+        /^This job has an ID token\..*: https:\/\/127\.0\.0\.1:\d+\/local\/console\/docs\/federation\nscope=\{"rules":\[.*\]\}$/m,
       ),
     )
   })

@@ -36,7 +36,7 @@ export function Help({ onClose }: { onClose(): void }) {
       {shown === DOCUMENTATION && (
         <>
           <p>These pages are part of keyplane {version}, from which this server was deployed.</p>
-          <ul>
+          <ul class="documentation">
             {(Object.keys(documentation) as DocumentationPage[]).map((page) => (
               <li key={page}>
                 <DocumentationLink page={page} />
