@@ -411,7 +411,7 @@ describe('whose', () => {
     })
     expect((await key()).spec.disabled).toBe(true)
     const ran = await cli.run(['whose', '--report-leak', '--url', 'https://paste.example/1'], { input: value })
-    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^Reported to http\S+\. Those of its keys/)])
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^Reported to http\S+\. Keys that were valid there/)])
     expect((await key()).status).toMatchObject({ phase: 'Leaked', leak: { url: 'https://paste.example/1' } })
   })
 })
