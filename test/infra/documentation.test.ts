@@ -21,6 +21,7 @@ describe('the served documentation', () => {
     expect(names).toEqual(expect.arrayContaining(['docs/index.html', 'docs/examples', 'docs/ownedaccesskey']))
   })
 
+  // threat: page-10
   test.each(pages.map(({ name, text }) => [name, text]))('%s has links that open, and one title', (name, text) => {
     const closed = hrefsIn(text).filter((href) => {
       const { origin, pathname, hash } = new URL(href, `https://h/console/${name.replace('index.html', '')}`)
@@ -59,6 +60,7 @@ describe('the served documentation', () => {
   })
 })
 
+// threat: page-11
 test('texts of a page stay texts', () => {
   const nothing = { addressOf: (href: string) => href, exampleOf: () => undefined }
   const html = htmlOf(
