@@ -1,4 +1,4 @@
 import { files } from 'keyplane:console'
 import { consoleHandler } from '../lib/server/console/answer.ts'
 
-export const handler = consoleHandler(files)
+export const handler = consoleHandler(files, async () => (await import('keyplane:documentation')).files)

@@ -20,7 +20,7 @@ const COMMAND = {
   about: `Prints the files that make a kube-apiserver accept the tokens of a deployment (docs/clusters.md), for the named
 cluster or virtual cluster. It needs no access key. With one it reads the object of a connected cluster from the API, and
 says on standard error where that cluster is, or that no object has this name. With --service-accounts it prints the
-objects for a cluster that verifies no tokens of the deployment, for kubectl apply (docs/service-accounts.md). With --eks it
+objects for a cluster that verifies no tokens of the deployment, for kubectl apply (docs/clusters.md). With --eks it
 also prints the commands that let the deployment into a cluster of Amazon EKS (docs/first-eks-cluster.md).`,
   variables: {
     KEYPLANE_KEY_FILE: 'file with an access key that may get the Cluster',

@@ -60,7 +60,7 @@ interface Row {
   /** The setting provisioned-concurrency is for it. */
   warm?: true
   /**
-   * Lambda's share of a CPU grows with the memory: 1,769 MB is a whole one. The table in docs/performance.md ("Memory sizes") compares
+   * Lambda's share of a CPU grows with the memory: 1,769 MB is a whole one. `npm run bench -- start` compares
    * time and price. Functions for which nobody waits, and those that mostly wait themselves, have 512.
    */
   megabytes?: number

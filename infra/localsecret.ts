@@ -1,4 +1,4 @@
-/** Stores the kube config of a cluster for `npm start`, where a deployment has AWS Secrets Manager (docs/service-accounts.md). */
+/** Stores the kube config of a cluster for `npm start`, where a deployment has AWS Secrets Manager (docs/clusters.md). */
 import { resolve } from 'node:path'
 import { makeFolder } from '../clients/core/src/files/privatefiles.ts'
 import { parseCredentials } from '../lib/kubeconfig/cluster/credentials.ts'
@@ -17,7 +17,7 @@ import { fileProblem } from './local/host/fileproblem.ts'
 const COMMAND = {
   call: 'npm run local-secret',
   about: `Stores the kube config on standard input as the secret of a cluster for npm start, which may be running. In a deployment,
-AWS Secrets Manager has such secrets (docs/service-accounts.md). NAME is clusters/NAME or virtualclusters/NAMESPACE/NAME.`,
+AWS Secrets Manager has such secrets (docs/clusters.md). NAME is clusters/NAME or virtualclusters/NAMESPACE/NAME.`,
   words: 'NAME <FILE',
   variables: { DATA_DIR: 'folder of npm start (default .local)' },
   options: {},

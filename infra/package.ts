@@ -105,6 +105,8 @@ async function bundle(root: string): Promise<readonly Bundle[]> {
 
 /** The files that the package depends on. The last one says which packages are installed. */
 export const packagedSources = [
+  'docs/*.md',
+  'examples/**/*',
   'functions/**/*',
   'lib/**/*',
   'clients/console/*',
@@ -112,6 +114,7 @@ export const packagedSources = [
   'clients/core/src/**/*',
   'infra/*',
   'infra/documents/**/*',
+  'infra/documentation/*',
   'infra/made/*',
   'infra/settings/*',
   'infra/stack/*',

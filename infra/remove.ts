@@ -49,6 +49,6 @@ table         ${TableName}
 pepper        ${PepperSecretId}
 signing key   ${SigningKeyId}
 clusters      secrets below keyplane/${deployment.stage}/; if clusters of EKS know it, the role keyplane-${deployment.stage}-clusters
-              with its access entries; accounts of keyplane in clusters (docs/service-accounts.md)
+              with its access entries; accounts of keyplane in clusters (docs/clusters.md)
 ${AuditBucketName === undefined ? '' : `audit bucket  ${AuditBucketName}\n`}`)
 })

@@ -1,6 +1,6 @@
 /**
  * Restores the objects of a deployment's table from another table, which DynamoDB restored to a time before an incident.
- * There must be no other writers meanwhile (docs/recovery.md describes how to ensure that). Can be repeated after an interruption.
+ * There must be no other writers meanwhile (docs/operating.md describes how to ensure that). Can be repeated after an interruption.
  *
  * - Counters only rise: later revisions are new to every client. A client that holds an older one gets a 410 and lists again.
  *   The change log is not restored.
@@ -217,7 +217,7 @@ async function writeAll(
 const COMMAND = {
   call: 'npm run restore',
   about: `Restores the objects of a deployment's table from another table. Nothing else must write to it meanwhile:
-docs/recovery.md describes how to ensure that. You can repeat the command after an interruption.`,
+docs/operating.md describes how to ensure that. You can repeat the command after an interruption.`,
   options: {
     region: { type: 'string', value: 'REGION', required: true, help: 'region of both tables' },
     from: { type: 'string', value: 'TABLE', required: true, help: 'the table that DynamoDB restored' },

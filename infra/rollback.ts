@@ -1,5 +1,5 @@
 /**
- * Moves the functions of a deployment back to the versions of an earlier release (docs/rollouts.md). Can be repeated after an
+ * Moves the functions of a deployment back to the versions of an earlier release (docs/deploying.md). Can be repeated after an
  * interruption.
  */
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
@@ -83,7 +83,7 @@ export function planRollback(functions: readonly Published[], wanted?: string): 
   const numbers = [...new Set(since.flatMap(({ release }) => /^\S+/.exec(release) ?? []))]
   if (numbers.length > 2)
     throw new Error(
-      `${to} reads only what ${numbers[1]} has written, and ${numbers.at(-1)} has run: deploy each release in turn (docs/rollouts.md)`,
+      `${to} reads only what ${numbers[1]} has written, and ${numbers.at(-1)} has run: deploy each release in turn (docs/deploying.md)`,
     )
   const moves: Move[] = []
   const kept: string[] = []

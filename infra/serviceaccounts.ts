@@ -1,4 +1,4 @@
-/** Makes the objects that let keyplane issue tokens of service accounts in a cluster (docs/service-accounts.md). */
+/** Makes the objects that let keyplane issue tokens of service accounts in a cluster (docs/clusters.md). */
 import type { JsonObject } from '../lib/meta/types.ts'
 
 /** The name of keyplane's account, its role and its token. */

@@ -1,5 +1,5 @@
 /**
- * Prints what closes every method setting of a stage, or gives each its own rate back (docs/recovery.md). A method setting of
+ * Prints what closes every method setting of a stage, or gives each its own rate back (docs/operating.md). A method setting of
  * its own overrides the one of all methods, so closing only that one leaves some endpoints open.
  */
 import { text } from 'node:stream/consumers'

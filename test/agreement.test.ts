@@ -87,6 +87,7 @@ test('the gateway routes the event of a function to it', () => {
 })
 
 describe('routes', () => {
+  // threat: gateway-1
   test('are public only for discovery of the issuer, the token endpoint, reports of leaks, the console, version and health', () => {
     const open = packaged.deployment.routes.filter(({ authorizerFunctionId }) => authorizerFunctionId === undefined)
     const paths = new Set(open.map(({ resource }) => resource.replace(new RegExp(`^${basePath}`), '')))
@@ -143,6 +144,7 @@ describe('the template', () => {
     expect([all < Number(resources), paths.size < Number(segments)]).toEqual([true, true])
   })
 
+  // threat: deployment-3
   test('retains resources that cannot be recreated', () => {
     const withPolicy = (policy: string) =>
       Object.entries(packaged.resources)
@@ -155,6 +157,7 @@ describe('the template', () => {
     expect(withPolicy('RetainExceptOnCreate').filter((id) => !versions.includes(id))).toEqual(['Pepper', 'SigningKey'])
   })
 
+  // threat: deployment-1
   test('contains no value of a secret', () => {
     for (const [, { Properties }] of ofType('AWS::SecretsManager::Secret')) {
       expect(Properties).not.toHaveProperty('SecretString')
@@ -199,6 +202,7 @@ describe('the template', () => {
     expect(one).toEqual(other)
   })
 
+  // threat: gateway-20, gateway-21, gateway-22, context-6
   test('returns every gateway response as a Status with the ID of the request', () => {
     for (const one of Object.values(packaged.deployment.responses)) {
       const { responseParameters: parameters = {}, responseTemplates: templates = {}, statusCode } = one

@@ -62,6 +62,9 @@ const bare = 'console discovery issuer notfound openapi release customresourcede
 const isConsole = ({ from, to }: Pick<Import, 'from' | 'to'>) =>
   from === 'infra/made/console.ts' && to === 'clients/console/build.ts'
 
+/** The function of the console contains the pages that it makes, and nothing of it. */
+const MAKES_PAGES = 'marked'
+
 /** The most KiB that functions load at start. The first row that matches a name holds. */
 const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^release$/, 8],
@@ -177,7 +180,7 @@ describe('imports', () => {
   test('are restricted for every folder: the tables list each package of lib and each folder inside a package', () => {
     const unlisted = [...new Set([...sources.keys()].map(dirname))].filter((folder) => {
       if (
-        /^(functions(\/.*)?|events|infra|infra\/(documents|made|release|settings|stack)|lib\/apis(\/.*)?|clients\/[^/]+)$/.test(
+        /^(functions(\/.*)?|events|infra|infra\/(documentation|documents|made|release|settings|stack)|lib\/apis(\/.*)?|clients\/[^/]+)$/.test(
           folder,
         )
       )
@@ -231,6 +234,7 @@ describe('imports', () => {
     for (const file of sources.keys()) visit(file, [])
   })
 
+  // threat: supply-3
   test('of an npm package have a sole importer', () => {
     const importers: Record<string, (from: string) => boolean> = {
       'js-yaml': (from) => from === 'lib/meta/encoding/yamllibrary.ts',
@@ -281,13 +285,15 @@ describe('imports', () => {
     for (const file of deployed)
       for (const { to } of imports.filter((one) => one.from === file && !one.typeOnly && !isConsole(one))) {
         if (sources.has(to)) deployed.add(to)
-        else if (isPackage(to) && !to.startsWith('keyplane:')) packages.add(packageOf(to))
+        else if (isPackage(to) && !to.startsWith('keyplane:') && to !== MAKES_PAGES) packages.add(packageOf(to))
       }
     const isPackaged = (file: string) => packagedSources.some((pattern) => matchesGlob(file, pattern))
     expect([...deployed].filter((file) => !isPackaged(file))).toEqual([])
     expect(deployed).toContain('clients/core/src/objects.ts')
     expect([...packages].filter((name) => !(name in packageFile.dependencies))).toEqual([])
     expect(packages).toContain('preact')
+    const importers = imports.filter(({ to }) => to === MAKES_PAGES).map(({ from }) => from)
+    expect(importers).toEqual(['infra/documentation/markdown.ts'])
   })
 
   test('name the module that defines an export, because no module re-exports', () => {
@@ -311,6 +317,7 @@ describe('imports', () => {
   test('are lazy for project modules only, because a lazily imported npm package is bundled whole', () =>
     expect(imports.filter(({ to, from, lazy }) => lazy && isPackage(to) && from.startsWith('lib/'))).toEqual([]))
 
+  // threat: local-5
   test('of lib and functions never include infra, and none include tests', () => {
     expect(imports.filter(({ from, to }) => /^(lib|functions)\//.test(from) && /^(infra|clients)\//.test(to))).toEqual(
       [],

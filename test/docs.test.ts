@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { documentation } from '../clients/core/src/documentation.ts'
 import { blocksIn } from './support/commands.ts'
 import { wordsOfOneShell } from './support/shelltext.ts'
 
@@ -35,19 +36,6 @@ const filesNamed = (text: string): string[] =>
 const modulesNamed = (text: string): string[] =>
   codeSpans(text).filter((span) => /^\w[\w./-]*\.ts$/.test(span) && !isPattern(span))
 
-/** Returns the quotes of the form `test/a.test.ts` "one", "another". */
-const testsNamed = (text: string): { file: string; title: string }[] =>
-  [...text.matchAll(/`(test\/[\w./-]+\.ts)`((?:,? "[^"\n]+")+)/g)].flatMap(([, file = '', titles = '']) =>
-    [...titles.matchAll(/"([^"\n]+)"/g)].map(([, title = '']) => ({ file, title })),
-  )
-
-/** Returns the titles of tests, groups and test tables in a file. */
-async function titlesIn(file: string): Promise<Set<string>> {
-  const text = await readFile(join(root, file), 'utf8')
-  const given = text.matchAll(/(?:\b(?:test|it|describe)\(|\)\()\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/g)
-  return new Set([...given].map(([, single, double]) => (single ?? double ?? '').replace(/\\(.)/g, '$1')))
-}
-
 const slug = (heading: string): string =>
   heading
     .toLowerCase()
@@ -56,7 +44,7 @@ const slug = (heading: string): string =>
     .replace(/\s/g, '-')
 
 test('pages are found', () =>
-  expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threat-model.md'])))
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threats.md'])))
 
 /** Commands that ask in a terminal. A shell without bracketed paste gives them the next pasted line for an answer. */
 const asking = /^keyplane (?:keys delete|revoke|advise .*--(?:apply|undo|drop-added))\b(?!.*(?: --yes| -y)\b)/m
@@ -102,14 +90,6 @@ describe.each(pages)('%s', (page) => {
     expect(missing).toEqual([])
   })
 
-  test('names existing tests', async () => {
-    const missing: string[] = []
-    for (const { file, title } of testsNamed(await proseOf(page))) {
-      if (!existsSync(join(root, file)) || !(await titlesIn(file)).has(title)) missing.push(`${file} "${title}"`)
-    }
-    expect(missing).toEqual([])
-  })
-
   test('links to existing targets', async () => {
     const missing: string[] = []
     for (const [, target = ''] of (await proseOf(page)).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -124,6 +104,7 @@ describe.each(pages)('%s', (page) => {
   })
 })
 
+// threat: people-1
 test('git ignores the files with credentials that commands of the pages write', () => {
   const files = [
     'demo.kubeconfig',
@@ -138,25 +119,88 @@ test('git ignores the files with credentials that commands of the pages write', 
   expect(ignored.trim().split('\n')).toEqual(all)
 })
 
-describe('the threat model', async () => {
-  const text = await proseOf('docs/threat-model.md')
-  const rows = `${text}\n${await proseOf('docs/threat-model-keys.md')}`
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !line.startsWith('| threat '))
+describe('the pages', async () => {
+  const names = Object.keys(documentation)
 
-  test('names a mitigation and a test for every threat', () => {
-    expect(rows.length).toBeGreaterThan(50)
-    const incomplete = rows.filter((row) => {
-      const [, , mitigation = '', verifiedBy = ''] = row.split(' | ').join('|').split('|')
-      return !codeSpans(mitigation).some((span) => existsSync(join(root, span))) || testsNamed(verifiedBy).length === 0
-    })
-    expect(incomplete).toEqual([])
+  test('are those of the table, with its titles', async () => {
+    expect(pages.filter((page) => page.startsWith('docs/'))).toEqual(names.map((name) => `docs/${name}.md`).sort())
+    const titles = names.map(async (name) => [
+      name,
+      /^# (.*)$/m.exec(await readFile(join(root, `docs/${name}.md`), 'utf8'))?.[1],
+    ])
+    expect(Object.fromEntries(await Promise.all(titles))).toEqual(documentation)
   })
 
-  test('quotes tests in the form that is verified', () => {
-    const quoted = rows.flatMap((row) => [...(row.split('|').at(3) ?? '').matchAll(/"[^"]+"/g)])
-    expect(testsNamed(rows.join('\n'))).toHaveLength(quoted.length)
+  test('are the only ones that sources name', async () => {
+    const sources = await Array.fromAsync(
+      glob(
+        [
+          '{lib,infra,functions,test,.ci}/**/*.ts',
+          'clients/*/{,src/**/}*.{ts,tsx,yml,yaml}',
+          'clients/gitlab/templates/*.yml',
+        ],
+        {
+          cwd: root,
+        },
+      ),
+    )
+    expect(sources.length).toBeGreaterThan(1000)
+    const named = sources.map(async (file) =>
+      [...(await readFile(join(root, file), 'utf8')).matchAll(/(?<![\w/-])docs\/([a-z][\w-]*)\.md/g)].map(
+        ([, name = '']) => [file, name],
+      ),
+    )
+    const found = (await Promise.all(named)).flat()
+    expect(found.length).toBeGreaterThan(50)
+    expect(found.filter(([, name = '']) => !names.includes(name))).toEqual([])
+  })
+})
+
+/** The most words of a page, and of some pages: those that are lists. */
+const MOST_WORDS = 1500
+const moreWords: Readonly<Record<string, number>> = { threats: 5800, settings: 2550, cost: 2000 }
+
+const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length
+
+test('a page has few enough words that somebody reads it', async () => {
+  const counted = Object.keys(documentation).map(
+    async (name) => [name, wordsIn(await readFile(join(root, `docs/${name}.md`), 'utf8'))] as const,
+  )
+  const words = await Promise.all(counted)
+  expect(words.filter(([name, count]) => count > (moreWords[name] ?? MOST_WORDS))).toEqual([])
+  const readme = wordsIn(await readFile(join(root, 'README.md'), 'utf8'))
+  expect(readme).toBeLessThan(1000)
+  expect(words.reduce((sum, [, count]) => sum + count, readme)).toBeLessThan(35_000)
+})
+
+describe('the threats', async () => {
+  const page = await proseOf('docs/threats.md')
+  const listed = [...page.matchAll(/^- `([a-z]+-\d+)` (.*)$/gm)].map(([, id = '', text = '']) => ({ id, text }))
+  const files = await Array.fromAsync(glob('test/**/*.ts', { cwd: root }))
+  const comments = await Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(join(root, file), 'utf8')
+      return [...text.matchAll(/^ *\/\/ threat: (.*)\n(.*)$/gm)].map(([, ids = '', next = '']) => ({ file, ids, next }))
+    }),
+  )
+  const held = comments.flat()
+  const idsHeld = held.flatMap(({ ids }) => ids.split(', '))
+
+  test('have an ID each, and say what prevents them', () => {
+    expect(listed.length).toBeGreaterThan(300)
+    expect(new Set(listed.map(({ id }) => id)).size).toBe(listed.length)
+    expect(listed.filter(({ text }) => !/^[A-Z`"0-9].*\. \S.*\.$/.test(text))).toEqual([])
   })
 
-  test('lists what no test verifies', () => expect(text).toContain('\n## Not verified by a test\n'))
+  test('are each held by a test', () =>
+    expect(listed.map(({ id }) => id).filter((id) => !idsHeld.includes(id))).toEqual([]))
+
+  test('are those that the tests name, in a comment right above a test', () => {
+    const known = listed.map(({ id }) => id)
+    expect(idsHeld.filter((id) => !known.includes(id))).toEqual([])
+    const before = /^ *(?:\/\/ |\/\*\*|(?:test|it|describe)\w*[.(<])/
+    expect(held.filter(({ next }) => !before.test(next))).toEqual([])
+  })
+
+  test('are followed by what no test verifies', () => expect(page).toContain('\n## Not verified by a test\n'))
 })

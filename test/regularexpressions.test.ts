@@ -78,6 +78,7 @@ async function fault(pattern: string, flags: string): Promise<string | undefined
   return found.status === 'vulnerable' ? found.complexity.summary : found.error.kind
 }
 
+// threat: gateway-7
 test('every regular expression takes linear time', async () => {
   const { literals, makers } = await expressions()
   expect(literals.length).toBeGreaterThan(100)

@@ -31,6 +31,7 @@ const isWorkspace = (path: string) => path === '' || /^clients\/[^/]+$/.test(pat
 const installed = Object.entries(packages).filter(([path, { link }]) => !isWorkspace(path) && !link)
 
 // Without `resolved`, npm uses its configured registry. The hash still fixes the content.
+// threat: supply-1
 test('every package has an exact version and a hash and comes from a registry', () => {
   expect(installed.length).toBeGreaterThan(100)
   const loose = installed.filter(
@@ -79,6 +80,7 @@ test('npm installs one version of Node.js on the platforms that have it, and wit
   expect(new Set(nodes.map(([, version]) => version)).size).toBe(1)
 })
 
+// threat: supply-2
 test('only listed packages may run install scripts', () => {
   const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
   const running = new Set(installed.filter(([, one]) => one.hasInstallScript).map(([path]) => nameOf(path)))

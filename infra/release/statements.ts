@@ -65,7 +65,7 @@ export interface Source {
 
 /**
  * Returns the provenance of the files: an in-toto Statement v1 whose predicate is SLSA Provenance v1. It is not signed, and says
- * nothing about a run: whoever builds a release signs the statement (docs/releases.md).
+ * nothing about a run: whoever builds a release signs the statement (docs/deploying.md).
  * Sources: in-toto-attestation/spec/v1/statement.md and slsa.dev/spec/v1.0/provenance.
  */
 export function provenance(digests: Digests, { commit, lock, version, node }: Source): string {

@@ -6,10 +6,8 @@ const INTRODUCTION = `# Settings
 
 <!-- Made from infra/settings/: run test/infra/settings.test.ts with -u. -->
 
-This page is for administrators who choose the settings of a deployment. Pass each as \`--param NAME=VALUE\` to \`npm run deploy\`, which checks
-names and values before it deploys anything, or as the parameter of the template that the table has below the name. Pass every setting on each
-deploy: omitted ones return to their defaults, \`signing-keys\` and the limits included. [Deploying](deploying.md) describes both ways.
-\`npm start\` takes those that have an effect on [the local server](tour.md#the-local-server), and has no limits of requests by default.
+Pass a setting as \`--param NAME=VALUE\` to \`npm run deploy\`, which checks it before it deploys anything, or as the parameter of the template below its name.
+Pass every setting each time: omitted ones return to their defaults. [The local server](tour.md#the-local-server) takes those that have an effect there.
 `
 
 /** Returns the page. */

@@ -35,7 +35,7 @@ const rows: readonly Group[] = [
           'up to four different numbers from 1 to 9, each of them possibly with -rsa, separated by commas',
         ),
         default: '1',
-        text: 'The keys for tokens: the first one signs, and all are published. `2` is a key for ES256, and `2-rsa` one for RS256. See [signing keys](keys-and-rotation.md#signing-keys). **Cost:** A KMS key each. **Effect:** Tokens of a key that is no longer listed are refused.',
+        text: 'The keys for tokens: the first one signs, and all are published. `2` is a key for ES256, and `2-rsa` one for RS256. See [signing keys](operating.md#signing-keys). **Cost:** A KMS key each. **Effect:** Tokens of a key that is no longer listed are refused.',
       },
     },
   },
@@ -69,7 +69,7 @@ const rows: readonly Group[] = [
       'reject-id-tokens-before': {
         ...integer('Unix seconds', 0, 253_402_300_799),
         zero: 'none',
-        text: 'ID tokens that were issued earlier cannot be exchanged: for a deployment that has [lost its table](recovery.md#recovering-a-lost-deployment).',
+        text: 'ID tokens that were issued earlier cannot be exchanged: for a deployment that has [lost its table](operating.md#a-lost-deployment).',
       },
       'max-keys-per-owner': {
         ...integer('access keys', 0, 100_000),
@@ -101,7 +101,7 @@ const rows: readonly Group[] = [
     settings: {
       'record-sources': {
         ...flag,
-        text: 'Records the addresses and user agents that used an access key, in [`status.lastSources`](access-keys.md#where-a-key-was-used-from) and in the [history](access-keys.md#history). They are personal data. With `false` they are no longer shown. Each use of a key then removes its last addresses, and those of the history expire. [Audit records](audit.md) and [events](events.md) have addresses in any case.',
+        text: 'Records the addresses and user agents that used an access key, in [`status.lastSources`](access-keys.md#source-addresses) and in the [history](access-keys.md#history). They are personal data. With `false` they are no longer shown. Each use of a key then removes its last addresses, and those of the history expire. [Audit records](audit.md) and [events](audit.md#events) have addresses in any case.',
       },
       'record-usage': {
         ...flag,
@@ -124,7 +124,7 @@ const rows: readonly Group[] = [
       // Lambda ends a function of lists after 290 s, and a watch may take 20 s to begin. Clients back off after very short watches.
       'max-watch-seconds': {
         ...integer('seconds', 10, 265),
-        text: 'Maximum duration of a watch. Clients resume a watch that ends, except `kubectl get -w` ([clients](clients.md#watches)). **Cost:** A client that leaves does not end its watch, which uses [concurrency](deploying.md#concurrency) until it ends.',
+        text: 'Maximum duration of a watch. Clients resume a watch that ends, except `kubectl get -w` ([clients](clients.md#what-clients-need)). **Cost:** A client that leaves does not end its watch, which uses [concurrency](deploying.md#concurrency) until it ends.',
       },
       'quiet-watch-seconds': {
         ...integer('seconds', 10, 265),
@@ -134,7 +134,7 @@ const rows: readonly Group[] = [
       'watches-per-key': {
         ...integer('watches', 0, 10_000),
         zero: 'no limit',
-        text: 'Maximum number of open watches per access key, across all kinds. A controller opens one for each kind and namespace: see [concurrency](deploying.md#concurrency). **Effect:** Beyond it, a watch is a 429 with `Retry-After`.',
+        text: 'Maximum number of open watches per access key, across all kinds; the keys of one owner together have three times as many. A controller opens one for each kind and namespace: see [concurrency](deploying.md#concurrency). **Effect:** Beyond it, a watch is a 429 with `Retry-After`.',
       },
     },
   },
@@ -198,12 +198,12 @@ const rows: readonly Group[] = [
           'the name or the ARN of an event bus, or none',
         ),
         default: 'default',
-        text: 'The EventBridge bus that receives [events](events.md) about access keys: the name of one in the same account and region, or an ARN. `none`: no events.',
+        text: 'The EventBridge bus that receives [events](audit.md#events) about access keys: the name of one in the same account and region, or an ARN. `none`: no events.',
       },
       rollout: {
         ...choice('all-at-once', 'canary', 'linear'),
         absent: '`canary` for a stage named prod, otherwise `all-at-once`',
-        text: 'The way in which a deployment shifts requests to its functions: see [rollouts](rollouts.md). `canary`: 10% of them for 5 minutes, then all. `linear`: 10% more each minute. **Cost:** With `canary` and `linear`, a deployment takes 5 or 10 minutes longer.',
+        text: 'The way in which a deployment shifts requests to its functions: see [rollouts](deploying.md#updates). `canary`: 10% of them for 5 minutes, then all. `linear`: 10% more each minute. **Cost:** With `canary` and `linear`, a deployment takes 5 or 10 minutes longer.',
       },
       'provisioned-concurrency': {
         ...integer('environments', 1, 1000),
@@ -212,7 +212,7 @@ const rows: readonly Group[] = [
       // From what a new table has to the default quota of a table.
       'warm-read-units': {
         ...integer('read units per second', 12_000, 40_000),
-        text: 'Read units that the table can serve immediately (warm throughput). A new table serves 12,000. Raise it before an expected peak ([limits](scale.md#writes)). **Cost:** DynamoDB charges once. **Effect:** DynamoDB never lowers it.',
+        text: 'Read units that the table can serve immediately (warm throughput). A new table serves 12,000. Raise it before an expected peak ([limits](cost.md#what-limits-first)). **Cost:** DynamoDB charges once. **Effect:** DynamoDB never lowers it.',
       },
       'warm-write-units': {
         ...integer('write units per second', 4000, 40_000),
@@ -251,7 +251,7 @@ const rows: readonly Group[] = [
           'up to 50 CIDRs, separated by commas',
         ),
         maximumLength: 2200,
-        text: 'The only source addresses whose requests API Gateway accepts: see [who reaches the API](account-rules.md#who-reaches-the-api). **Effect:** Requests from other addresses, including those of clusters and CI jobs, are a 403 without an audit record.',
+        text: 'The only source addresses whose requests API Gateway accepts: see [who reaches the API](deploying.md#the-rules-of-an-account). **Effect:** Requests from other addresses, including those of clusters and CI jobs, are a 403 without an audit record.',
       },
       'vpc-endpoint-ids': {
         ...text(
@@ -259,7 +259,7 @@ const rows: readonly Group[] = [
           'up to 10 IDs of interface endpoints for execute-api, separated by commas',
         ),
         excludes: ['domain'],
-        text: 'Makes the API private: only these endpoints reach it. See [who reaches the API](account-rules.md#who-reaches-the-api). **Cost:** Interface endpoints have a price. **Effect:** Clients outside the VPC, including clusters that read the public keys of tokens, no longer reach the API.',
+        text: 'Makes the API private: only these endpoints reach it. See [who reaches the API](deploying.md#the-rules-of-an-account). **Cost:** Interface endpoints have a price. **Effect:** Clients outside the VPC, including clusters that read the public keys of tokens, no longer reach the API.',
       },
       'disable-execute-api': {
         ...flag,
@@ -287,7 +287,7 @@ const rows: readonly Group[] = [
       },
       'kms-key-arn': {
         ...arn('kms', 'key/[a-f0-9-]+', 'the ARN of a symmetric KMS key'),
-        text: 'The key for the table, the secrets, the logs, the queues, the alarms and the variables of functions, in place of those of AWS: see [a key of your own](account-rules.md#a-key-of-your-own). **Cost:** Each read of the table may be a [call to KMS](cost.md). **Effect:** Without the key nothing works, and nothing can be restored.',
+        text: 'The key for the table, the secrets, the logs, the queues, the alarms and the variables of functions, in place of those of AWS: see [a key of your own](deploying.md#the-rules-of-an-account). **Cost:** Each read of the table may be a [call to KMS](cost.md). **Effect:** Without the key nothing works, and nothing can be restored.',
       },
       tracing: {
         ...flag,
@@ -300,7 +300,7 @@ const rows: readonly Group[] = [
       },
       'audit-retention-days': {
         ...integer('days', 1, 36_500),
-        text: 'Exports the audit records to a bucket that keeps them for that long, whatever the retention of the logs: see [audit records in S3](account-rules.md#audit-records-in-s3). **Cost:** Data Firehose and S3. **Effect:** Until then, nobody can delete the records or shorten their retention.',
+        text: 'Exports the audit records to a bucket that keeps them for that long, whatever the retention of the logs: see [audit records in S3](deploying.md#the-rules-of-an-account). **Cost:** Data Firehose and S3. **Effect:** Until then, nobody can delete the records or shorten their retention.',
       },
       'backup-vault': {
         ...text(/^[A-Za-z0-9_-]{2,50}$/, 'the name of a backup vault in the region'),
@@ -321,7 +321,7 @@ const rows: readonly Group[] = [
         ...named('CONSOLE_ISSUER'),
         maximumLength: 512,
         requires: ['console-client-id', 'console-credential'],
-        text: 'The issuer of an identity provider with which people sign in to [the console](sign-in.md).',
+        text: 'The issuer of an identity provider with which people sign in to [the console](console.md#sign-in-with-your-company).',
       },
       'console-client-id': {
         ...named('CONSOLE_CLIENT_ID'),

@@ -1,6 +1,6 @@
 /**
  * The rules of an account (infra/settings/account.ts) for the resources of each type that they concern, and what every deployment
- * with such settings has besides (docs/account-rules.md).
+ * with such settings has besides (docs/deploying.md).
  *
  * Sources: AWS CloudFormation Template Reference; Amazon DynamoDB Developer Guide, "AWS KMS and DynamoDB"; AWS Lambda Developer Guide,
  * "Securing Lambda environment variables".

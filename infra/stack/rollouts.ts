@@ -1,5 +1,5 @@
 /**
- * How a release replaces another (docs/rollouts.md): functions are published as versions behind an alias, which is all that requests,
+ * How a release replaces another (docs/deploying.md): functions are published as versions behind an alias, which is all that requests,
  * streams and schedules invoke. The resource Release has another description whenever the code or a setting of a function is another
  * one, and so has each version: whatever updates the stack publishes new versions. CodeDeploy shifts the requests of the functions
  * with `canary` to them, and goes back when an alarm rings. All other functions follow at once when these are shifted: Lambda allows

@@ -1,7 +1,7 @@
 /**
  * The keys that sign tokens, from the setting signing-keys, a list of digits: the first key signs, all are published. Number 1
  * is SigningKey, number N is SigningKeyN, and N-rsa is that key with RS256 instead of ES256. CloudFormation cannot change the algorithm
- * of a key: it makes another one. A key removed from the list is retained in KMS. docs/keys-and-rotation.md describes the rotation.
+ * of a key: it makes another one. A key removed from the list is retained in KMS. docs/operating.md describes the rotation.
  */
 import { equals, holds, not, or } from './conditions.ts'
 import { allow, att, either, none, onlyIf, type Part, type Resource, ref, sub, type Value } from './intrinsics.ts'

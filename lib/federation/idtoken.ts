@@ -72,7 +72,8 @@ interface TimeLimits {
 }
 
 /** The text is the same for all issuers: none of those that may live longer reaches it. */
-const TOO_LONG = 'the subject token is valid for more than 24 hours'
+const TOO_LONG =
+  'the subject token is valid for more than 24 hours: ask the issuer for a shorter one (GitLab: a shorter timeout of the job)'
 
 /** Returns why the token is not valid at this time, or undefined. */
 export function checkTimes(
@@ -87,14 +88,17 @@ export function checkTimes(
   const ahead = (claim: string, time: number) =>
     because('not_yet_valid', `is not yet valid (${claim} ${rfc3339OfUnix(time)}, ${time - seconds} s ahead)`)
   if (seconds >= expires + LEEWAY) {
-    return because('expired', `has expired (exp ${rfc3339OfUnix(expires)}, ${seconds - expires} s ago)`)
+    return because(
+      'expired',
+      `has expired (exp ${rfc3339OfUnix(expires)}, ${seconds - expires} s ago): get it right before the exchange`,
+    )
   }
   if (issuedAt > seconds + LEEWAY) return ahead('iat', issuedAt)
   if (notBefore > seconds + LEEWAY) return ahead('nbf', notBefore)
   if (maxTokenAge === undefined || seconds - issuedAt <= maxTokenAge + LEEWAY) return undefined
   return because(
     'too_old',
-    `is too old (iat ${rfc3339OfUnix(issuedAt)}, ${seconds - issuedAt} s ago, at most ${maxTokenAge} s)`,
+    `is too old (iat ${rfc3339OfUnix(issuedAt)}, ${seconds - issuedAt} s ago, at most ${maxTokenAge} s): get a new one from the issuer`,
   )
 }
 
@@ -146,7 +150,8 @@ function readPayload(bytes: Uint8Array): Payload {
   const issuer = requireText(claims, 'iss')
   const subject = requireText(claims, 'sub')
   const aud = own(claims, 'aud')
-  if (Array.isArray(aud) && aud.length !== 1) throw new MalformedIdToken('aud of the subject token is not one audience')
+  if (Array.isArray(aud) && aud.length !== 1)
+    throw new MalformedIdToken('aud of the subject token is not one audience: ask for a token for this API alone')
   const audience = requireText({ aud: Array.isArray(aud) ? (aud[0] ?? null) : (aud ?? null) }, 'aud')
   const issuedAt = requireTime(value, 'iat')
   const expires = requireTime(value, 'exp')

@@ -77,6 +77,7 @@ const reason = async (...texts: string[]): Promise<void> => {
 }
 const requestsTo = (part: string) => guards.requests.filter((request) => request.url().includes(part))
 
+// threat: signin-3
 test('comes back to the same page with a key that ends with the session', async ({ visit }) => {
   await signInAt(visit, '#/keys?show=expired')
   await expect.poll(() => page.url()).toBe(`${at.address}#/keys?show=expired`)
@@ -104,6 +105,7 @@ test('is the first thing that Enter does', async ({ visit }) => {
   await signedIn()
 })
 
+// threat: signin-7
 test('sends the code with its verifier to the identity provider, and the ID token to the API alone', async ({
   visit,
 }) => {
@@ -123,6 +125,7 @@ test('sends the code with its verifier to the identity provider, and the ID toke
   expect(withTokens.map((one) => one.url())).toEqual([`${at.api}/oauth2/token`])
 })
 
+// threat: signin-8
 test('ends the key when the person signs out', async ({ visit }) => {
   await signInAt(visit)
   const [key = ''] = await usedKeys()
@@ -148,6 +151,7 @@ test('offers a kube config that needs no access key, and says which ones do', as
   }
 })
 
+// threat: signin-9
 test('asks for the account after signing out and after a refusal, and leads to where people sign out', async ({
   visit,
 }) => {
@@ -174,6 +178,7 @@ test('asks for the account after signing out and after a refusal, and leads to w
   expect(await page.evaluate(() => localStorage.length)).toBe(0)
 })
 
+// threat: signin-8
 test('says that a key may still work when the API does not confirm its end', async ({ visit }) => {
   await signInAt(visit)
   await page.route('**/oauth2/revoke', (route) => route.fulfill({ status: 503, body: '{}' }))
@@ -181,6 +186,7 @@ test('says that a key may still work when the API does not confirm its end', asy
   await page.getByText('The server did not confirm that your key has ended. It expires in').waitFor()
 })
 
+// threat: signin-8
 test('ends when its key expires, on a device that nobody uses', async ({ visit }) => {
   await visit()
   await page.clock.install()
@@ -191,6 +197,7 @@ test('ends when its key expires, on a device that nobody uses', async ({ visit }
   expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0)
 })
 
+// threat: signin-10
 test('offers another session before the end of this one, and comes back to the same page', async ({ visit }) => {
   await visit('#/keys')
   await start()
@@ -208,6 +215,7 @@ test('offers another session before the end of this one, and comes back to the s
   await onlyTheLastWorks()
 })
 
+// threat: signin-10
 test('keeps the key over a reload if the person asks for it, also after the detour', async ({ visit }) => {
   await visit()
   guards.allowKeyIn('sessionStorage')
@@ -240,12 +248,14 @@ test('continues the kept session when signing in again fails', async ({ visit })
   expect([await at.userOf(key), others]).toEqual(['company:alice@example.com', []])
 })
 
+// threat: signin-1
 test('accepts no answer to an attempt that was not made in this tab', async ({ visit }) => {
   await visit('?code=stolen&state=known#/keys')
   await reason('This sign-in was not started in this tab.')
   expect(requestsTo(`${at.issuer}/token`)).toEqual([])
 })
 
+// threat: signin-1
 test('accepts no answer twice', async ({ visit }) => {
   await signInAt(visit)
   const [answer] = requestsTo('?code=')
@@ -253,6 +263,7 @@ test('accepts no answer twice', async ({ visit }) => {
   await reason('This sign-in was not started in this tab.')
 })
 
+// threat: signin-1, signin-4
 test.for<[title: string, answer: (state: string) => Record<string, string>]>([
   ['with another state', () => ({ code: 'stolen', state: 'other', iss: at.issuer })],
   ['of another identity provider', (state) => ({ code: 'stolen', state, iss: 'https://elsewhere.example' })],
@@ -265,6 +276,7 @@ test.for<[title: string, answer: (state: string) => Record<string, string>]>([
   expect(requestsTo(`${at.issuer}/token`)).toEqual([])
 })
 
+// threat: signin-2
 test('accepts no ID token with another nonce', async ({ visit }) => {
   await visit()
   await changeRequest((url) => url.searchParams.set('nonce', 'other'))
@@ -273,6 +285,7 @@ test('accepts no ID token with another nonce', async ({ visit }) => {
   expect(requestsTo('/oauth2/token')).toEqual([])
 })
 
+// threat: signin-2
 test('accepts no code that was asked for with another verifier', async ({ visit }) => {
   await visit()
   guards.allowMessage(/status of 400/)
@@ -281,6 +294,7 @@ test('accepts no code that was asked for with another verifier', async ({ visit 
   await reason('Your identity provider refused the sign-in.')
 })
 
+// threat: signin-6
 test('shows an error of the identity provider as text', async ({ visit }) => {
   await visit('#/keys')
   at.refuse({ error: 'access_denied', error_description: '<img src=x onerror=alert(1)>' })
@@ -338,6 +352,7 @@ test.for([
   await reason(text)
 })
 
+// threat: signin-7
 test('leaves nothing behind when the page is reloaded in the middle', async ({ visit }) => {
   await visit()
   const { promise: held, resolve: hold } = Promise.withResolvers<void>()

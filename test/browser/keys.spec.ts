@@ -321,6 +321,7 @@ describe('the page of the keys', () => {
 })
 
 describe('texts of others', () => {
+  // threat: list-1
   test('are shown as texts, whatever they are, and fit every window', async ({ openKeys, server, demo }) => {
     const hostile = await makeHostile(server)
     onTestFinished(async () => {

@@ -2,8 +2,10 @@
 import { basename } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { axeProblems } from './support/axe.ts'
 import { clipboardText, contextOptions, test } from './support/browser.ts'
 
+// threat: page-2
 test('loads without a complaint of the browser, from its own host only, at the address without a slash too', async ({
   visits,
   address,
@@ -45,6 +47,23 @@ async function arrivedFiles(page: Page): Promise<Map<string, number>> {
   return await files()
 }
 
+// threat: page-9
+test('shows its documentation without a complaint of the browser, on a phone too', async ({ visits, address }) => {
+  const page = await visits.open({ blank: true })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${address}docs/`)
+  // Wide tables scroll inside the page.
+  const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
+  for (const name of ['CI jobs', 'The day of a leak', 'Examples']) {
+    await page.getByRole('link', { name, exact: true }).click()
+    await page.getByRole('heading', { name, level: 1 }).waitFor()
+    expect([await axeProblems(page), await fits()]).toEqual([[], true])
+    await page.getByRole('link', { name: 'Documentation' }).click()
+    await page.getByRole('heading', { name: 'Documentation', level: 1 }).waitFor()
+    expect([await axeProblems(page), await fits()]).toEqual([[], true])
+  }
+})
+
 test('may write to the clipboard and not read it', async ({ page, guards }) => {
   guards.allowMessage(/^Permissions policy violation: The Clipboard API/)
   await page.evaluate(() => navigator.clipboard.writeText('one text'))
@@ -72,6 +91,7 @@ const attempts: readonly [directive: string, attempt: () => unknown][] = [
   ],
 ]
 
+// threat: page-1
 test.for(attempts)('refuses what %s forbids', async ([directive, attempt], { chromium, address }) => {
   // The guards of other tests count a refusal as a problem.
   const context = await chromium.newContext(contextOptions({}))
@@ -91,6 +111,7 @@ test.for(attempts)('refuses what %s forbids', async ([directive, attempt], { chr
   }
 })
 
+// threat: page-4
 test('cannot be shown in the page of another site', async ({ chromium, address }) => {
   const context = await chromium.newContext(contextOptions({}))
   try {

@@ -34,6 +34,7 @@ async function open(openPage: (options: { blank: true }) => Promise<Page>, serve
 }
 
 describe('without input', () => {
+  // threat: session-2
   test('a session ends after 15 minutes, and nothing of it is left', async ({ openPage, server }) => {
     const { name } = await makeKey(server, 'idle')
     const page = await open(openPage, server)
@@ -46,6 +47,7 @@ describe('without input', () => {
     await expect.poll(() => page.title()).toBe('Sign in · keyplane')
   })
 
+  // threat: session-2
   test('a kept session ends too, also when the tab slept or was reloaded meanwhile', async ({
     openPage,
     visits,
@@ -83,6 +85,7 @@ describe('without input', () => {
     await page.getByText('You were signed out after 15 minutes without input.').waitFor()
   })
 
+  // threat: session-2
   test('a session is no longer because the clock was set back', async ({ openPage, server }) => {
     const page = await open(openPage, server)
     await page.clock.setSystemTime(Date.now() - 60 * MINUTE)
@@ -121,6 +124,7 @@ describe('when the key ends while the page is open', () => {
     await signInButton(page).waitFor()
   }
 
+  // threat: session-6
   test.for([
     ['was disabled', { disabled: true }, /access key is disabled/],
     ['was deleted', undefined, /not known here/],
@@ -139,6 +143,7 @@ describe('when the key ends while the page is open', () => {
 })
 
 describe('signing out', () => {
+  // threat: session-7
   test('with the keyboard leaves nothing of the session, also not on the way back', async ({ page, server }) => {
     const { name } = await makeKey(server, 'seen')
     await signIn(page, server.adminKey)
@@ -180,6 +185,7 @@ describe('signing out', () => {
 })
 
 describe('in two tabs', () => {
+  // threat: session-8
   test('each has its own session with its own key', async ({ page, openPage, server }) => {
     const [alice, bob] = await Promise.all([makeKey(server, 'alice'), makeKey(server, 'bob', { user: 'bob' })])
     const other = await openPage({ beside: page })
@@ -210,6 +216,7 @@ describe('in two tabs', () => {
   })
 })
 
+// threat: session-4
 test('signing out ends the session in copies of the tab too, and in no other tab', async ({
   page,
   openPage,
@@ -238,6 +245,7 @@ test('signing out ends the session in copies of the tab too, and in no other tab
 })
 
 describe('what a person has typed', () => {
+  // threat: session-5
   test('is gone with the session, and in no storage', async ({ openPage, server }) => {
     const page = await open(openPage, server)
     const field = page.getByLabel('Description (optional)', { exact: true })

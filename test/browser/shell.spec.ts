@@ -262,6 +262,7 @@ test('needs few requests and few bytes on a slow line', async ({ openPage, visit
   expect(requests.length).toBeLessThanOrEqual(11)
 })
 
+// threat: session-1
 test('talks to its own server alone, and shows no key', async ({ page, guards, address, server }) => {
   await signIn(page, server.adminKey)
   for (const link of await page.getByRole('navigation').getByRole('link').all()) {
@@ -295,7 +296,7 @@ test('has a help with every shortcut, which opens with one', async ({ page, serv
   expect([await axeProblems(page), await misfits(page)]).toEqual([[], []])
   await page.keyboard.press('?')
   for (const [name, text] of [
-    ['Documentation', 'docs/console.md'],
+    ['Documentation', 'The day of a leak'],
     ['Keyboard shortcuts', 'Ctrl-K or Cmd-K'],
   ] as const) {
     await press(dialog.getByRole('button', { name }))

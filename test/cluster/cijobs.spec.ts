@@ -1,13 +1,14 @@
 /**
  * Tests exchanges for a kube config or a token of a cluster on a real kube-apiserver: kubectl works with those of the steps for CI jobs
- * and is refused after the job, and with curl as the plugin of docs/federation-pods.md.
+ * and is refused after the job, and with curl as the plugin of docs/workloads.md.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Runner, startRunner } from '../clients/action/runner.ts'
+import { objectsIn } from '../support/examples.ts'
 import { claimsOf, exchangeForm, providers, tokenPath, trusts } from '../support/federation.ts'
-import { type Block, yamlOf } from '../support/federationpages.ts'
+import type { Block } from '../support/federationpages.ts'
 import { type IssuerKey, makeIssuerKey, signIdToken } from '../support/issuerkey.ts'
 import { createKubectl } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
@@ -50,9 +51,9 @@ test.each(['false', 'true'])('a job of GitHub uses the cluster with renew: %s, u
 })
 
 test('a process of client-go renews its tokens with curl as the plugin, through a revocation and a new key of the issuer, until the trust is closed', async () => {
-  const PAGE = 'docs/federation-pods.md'
-  const [provider] = await yamlOf(PAGE, 'Kubernetes pods')
-  const [trust, config] = await yamlOf(PAGE, 'A cluster in one request')
+  const [provider] = await objectsIn('kubernetes/trust.yaml')
+  const [trust] = await objectsIn('kubernetes/cluster-trust.yaml')
+  const [config] = await objectsIn('kubernetes/cluster-kubeconfig.yaml')
   const issuerKeys = [makeIssuerKey('ES256', 'first'), makeIssuerKey('ES256', 'second')] as const
   const pin = (...keys: IssuerKey[]) => ({ jwks: JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }) })
   const change = async (path: string, spec: object) => {

@@ -12,8 +12,8 @@ import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { PRIVATE_CLAIM } from '../../lib/kubeconfig/token/claims.ts'
 import { signToken } from '../../lib/kubeconfig/token/jwt.ts'
 import { createCommandLine } from '../clients/cli/commandline.ts'
+import { objectsIn, readExample } from '../support/examples.ts'
 import { type Federation, startFederation } from '../support/federation.ts'
-import { blocksOf, yamlOf } from '../support/federationpages.ts'
 import { createKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -118,6 +118,7 @@ describe('a token', () => {
     })
   })
 
+  // threat: tokens-2
   test('of an exchanged key, and the key itself, name the run of the job, which a branch cannot imitate', async () => {
     const client = await federation.trust('deploy', { scope: clusters('eu') })
     const claims = { repository: 'octo-org/shop', environment: 'production (run 1)', run_id: '1234567890' }
@@ -138,6 +139,7 @@ describe('a token', () => {
     expect((await us.call('/api/v1/nodes', { token })).status).toBe(200)
   })
 
+  // threat: tokens-1
   test('is accepted only by the clusters in its audiences', async () => {
     const onlyEu = await directToken(server, ci, { scope: clusters('eu') })
     const onlyUs = await directToken(server, ci, { scope: clusters('us') })
@@ -206,6 +208,7 @@ describe('a token', () => {
     expect((await whoami(eu, token.replace(/\.[^.]+$/, '.'))).status).toBe(401)
   })
 
+  // threat: tokens-4
   test('scoped to one space can use that space only', async () => {
     const spaces = [{ project: 'shop', space: 'dev' }]
     const key = await makeKey(server, { user: 'alice', groups: ['dev'] })
@@ -271,6 +274,7 @@ describe('a token', () => {
     expect((await whoami(us, here)).status).toBe(401)
   })
 
+  // threat: tokens-4
   test('scoped to read one namespace can do nothing else', async () => {
     const rule = { cluster: 'eu', namespaces: ['space'], verbs: ['get', 'list', 'watch'] }
     const token = await directToken(server, ci, { scope: { rules: [rule] } })
@@ -315,6 +319,7 @@ describe('a token', () => {
 })
 
 describe.skipIf(!hasGo)('the plugin in a ClusterProfile', () => {
+  // threat: plugin-3
   test('gives a controller a token for the cluster that each profile names, and never the key', async () => {
     const cli = await createCommandLine(server, ci.value)
     const source = join(import.meta.dirname, '../clients/clusterprofiles')
@@ -327,8 +332,8 @@ describe.skipIf(!hasGo)('the plugin in a ClusterProfile', () => {
       expect([status, json.message]).toEqual([expect.toBeOneOf([200, 201]), undefined])
       return json
     }
-    const blocks = await blocksOf('docs/clients.md', 'ClusterProfile', 'json')
-    const [{ providers }, job] = blocks.map((block) => JSON.parse(block))
+    const read = async (name: string) => JSON.parse(await readExample(`clusterprofile/${name}.json`))
+    const [{ providers }, job] = await Promise.all(['providers', 'pod-variables'].map(read))
     const [{ execConfig, ...provider }] = providers
     const command = await cli.install()
     const namesIn = (env: { name: string }[]) => env.map(({ name }) => name)
@@ -354,7 +359,7 @@ describe.skipIf(!hasGo)('the plugin in a ClusterProfile', () => {
     const definition = load(await readFile(join(crd, 'multicluster.x-k8s.io_clusterprofiles.yaml'), 'utf8')) as object
     await call('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', 'POST', definition)
     await vi.waitFor(async () => expect((await eu.call(profiles, eu.certificate)).status).toBe(200), forgotten)
-    const [page] = await yamlOf('docs/clients.md', 'ClusterProfile')
+    const [page] = await objectsIn('clusterprofile/clusterprofile.yaml')
     /** Returns a file with a profile that has been stored in a cluster. */
     const profile = async (name: string, plane: Plane, extension: object | undefined) => {
       const [{ cluster, ...access }] = page.status.accessProviders
@@ -454,6 +459,7 @@ describe.concurrent('a disabled key', () => {
 })
 
 describe('a key that was reported as leaked', () => {
+  // threat: leaks-7
   test('invalidates its tokens although it is enabled again', async () => {
     const key = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu') })
     const token = await directToken(server, key)
@@ -477,6 +483,7 @@ describe('a key that was reported as leaked', () => {
 })
 
 /** The last test, because it stops the server. kube-apiserver retries its webhooks for about a minute. */
+// threat: tokens-5
 test('when the API is unavailable, clusters refuse its users and serve all others, or leave those to RBAC whom no scope restricts', async () => {
   const token = await directToken(server, ci)
   const free = await directToken(server, ci, { scope: clusters('us') })

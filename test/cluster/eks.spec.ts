@@ -135,6 +135,7 @@ describe.skipIf(!hasGo)('clusters of EKS', () => {
     expect(isFailure(refused, 'forbidden')).toBe(true)
   })
 
+  // threat: exchange-40
   test('refuse the token of another cluster', async () => {
     expect(isFailure(await whoami('other').catch((error) => error), 'unauthorized')).toBe(true)
   })

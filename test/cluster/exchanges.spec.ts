@@ -1,4 +1,4 @@
-/** Tests exchanges of tokens that a real kube-apiserver signs, with `npm start` and the commands of docs/federation-pods.md. */
+/** Tests exchanges of tokens that a real kube-apiserver signs, with `npm start` and the commands of docs/workloads.md. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -11,13 +11,16 @@ import { freePort } from '../../infra/local/host/freeport.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
 import { readPage } from '../support/commands.ts'
-import { type Block, mountPod, yamlOf } from '../support/federationpages.ts'
+import { objectsIn } from '../support/examples.ts'
+import { type Block, mountPod } from '../support/federationpages.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
 
 const main = join(import.meta.dirname, '../../infra/local/main.ts')
 const assets = process.env.KUBEBUILDER_ASSETS ?? ''
-const { commandsOf } = await readPage('docs/federation-pods.md')
-const [provider, trust, config] = await yamlOf('docs/federation-pods.md', 'Kubernetes pods')
+const { commandsOf } = await readPage('docs/workloads.md')
+const ci = await readPage('docs/ci.md')
+const [provider, trust] = await objectsIn('kubernetes/trust.yaml')
+const [config] = await objectsIn('kubernetes/pod.yaml')
 
 let folder: string
 let api: ChildProcess
@@ -86,7 +89,7 @@ const asAdministrator = (lines: string) => succeed(lines, 'api/kubeconfig')
 
 /** Returns the keys that the cluster publishes. */
 async function publishedKeys(): Promise<object[]> {
-  const [, printed = ''] = (await inCluster(commandsOf('Kubernetes pods', 0))).split('\n{"keys"')
+  const [, printed = ''] = (await inCluster(commandsOf('Pods and controllers', 0))).split('\n{"keys"')
   return JSON.parse(`{"keys"${printed}`).keys
 }
 
@@ -97,8 +100,8 @@ const pin = (keys: object[]) => apply({ ...provider, spec: { ...provider.spec, j
 /** Writes the kube config of the pod, and a token for it as the kubelet does. */
 async function mount({ namespace = 'shop', audience = base } = {}): Promise<void> {
   const token = await inCluster(`kubectl create token operator -n ${namespace} --audience ${audience} --duration 1h`)
-  const [command = ''] = (await readPage('docs/federation-platforms.md')).blocks.values().next().value ?? []
-  const credential = (await asAdministrator(command.replace('shop-deploy', trust.metadata.name))).trim()
+  const command = ci.commandsOf('CI jobs', 0, { 'shop-deploy': trust.metadata.name })
+  const credential = (await asAdministrator(command)).trim()
   const here = (text: string) =>
     text
       .replaceAll('https://keys.example.com/prod/kubernetes/management', base)

@@ -95,6 +95,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+// threat: people-1
 test('the page on the first virtual cluster works as written', async () => {
   const { blocks, commandsOf } = await readPage('docs/first-virtual-cluster.md')
   const admin = await startCluster('virtual', await chooseAddress(), ['--authorization-mode=RBAC'])
@@ -137,6 +138,7 @@ test('without the secret of a virtual cluster the message says what to do, as th
 /** Before that, kube-apiserver may not have fetched the public keys. */
 const fetched = { ...patience, interval: 500 }
 
+// threat: people-1
 test('the page on the first connected cluster works as written', async () => {
   const { commandsOf } = await readPage('docs/first-connected-cluster.md')
   const address = await chooseAddress()

@@ -10,7 +10,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mountPod, startPlatform, yamlOf } from '../support/federationpages.ts'
+import { objectsIn } from '../support/examples.ts'
+import { mountPod, startPlatform } from '../support/federationpages.ts'
 import { kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -186,7 +187,8 @@ describe.skipIf(!hasGo)('the informers of client-go', () => {
   )
 
   test('of a pod get another key by themselves when theirs is deleted, as long as the trust stands', async () => {
-    const [provider, trust, config] = await yamlOf('docs/federation-pods.md', 'Kubernetes pods')
+    const [provider, trust] = await objectsIn('kubernetes/trust.yaml')
+    const [config] = await objectsIn('kubernetes/pod.yaml')
     const resources = [{ group: 'management.platform', resources: ['ownedaccesskeys'] }]
     const scope = { rules: [{ requestTargets: ['Management'], resources }] }
     const pod = await startPlatform(server, [provider, { ...trust, spec: { ...trust.spec, scope } }], 'kubernetes.pod')

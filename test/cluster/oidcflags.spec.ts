@@ -1,6 +1,6 @@
 /**
  * Tests API servers that know keyplane only from `--oidc` flags: those of docs/first-connected-cluster.md, and those that EKS lets people
- * set, which accept RS256 only. The signing key is rotated from one algorithm to the other as docs/keys-and-rotation.md says.
+ * set, which accept RS256 only. The signing key is rotated from one algorithm to the other as docs/operating.md says.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import https from 'node:https'

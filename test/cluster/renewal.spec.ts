@@ -1,5 +1,5 @@
 /**
- * Tests the recipes of docs/kubeconfigs.md with released versions of kubectl, a real virtual cluster p-demo/demo and a real
+ * Tests the recipes of docs/clients.md and of examples/kubeconfig with released versions of kubectl, a real virtual cluster p-demo/demo and a real
  * connected cluster `west`, and renewal by client-go beyond the end of tokens.
  */
 
@@ -11,7 +11,8 @@ import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { deploymentName, entryNameOf } from '../../lib/kubeconfig/deployment.ts'
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
-import { mountPod, startPlatform, yamlOf } from '../support/federationpages.ts'
+import { objectsIn, readExample } from '../support/examples.ts'
+import { mountPod, startPlatform } from '../support/federationpages.ts'
 import { createKubectl } from '../support/kubectl.ts'
 import { instance, instances } from '../support/objects.ts'
 import { patience } from '../support/patience.ts'
@@ -21,10 +22,9 @@ import { changeKey, clusters, type Key, makeKey, management } from './keys.ts'
 import { describeKubectls, findKubectls } from './kubectls.ts'
 import { chooseAddress, type Plane, startPlane } from './planes.ts'
 
-const PAGE = 'docs/kubeconfigs.md'
 /** The minor version of kubectl from which on kuberc has policies for plugins. */
 const POLICIES_SINCE = 35
-const page = await readPage(PAGE)
+const page = await readPage('docs/clients.md')
 const { releases, remove } = await findKubectls()
 const newest = releases.findLast(({ path }) => path !== undefined)?.path ?? ''
 
@@ -83,7 +83,7 @@ beforeAll(async () => {
   alice = await makeKey(server, { user: 'alice' })
   // kube-apiserver fetches the public keys in the background.
   const { run, home } = await makeHome('first')
-  await run(`${page.commandsOf('curl as the plugin', 0)}${connected()}`)
+  await run(`${curlWay}${await connected()}`)
   for (const name of ['demo', 'west'])
     await vi.waitFor(async () => {
       expect(await run(`kubectl --kubeconfig ${home}/.kube/${name} get pods`)).toMatchObject({ code: 0 })
@@ -97,8 +97,8 @@ afterAll(async () => {
 })
 
 /** Returns the commands for the connected cluster, with tokens that live as many seconds. */
-const connected = (seconds = 900): string =>
-  page.commandsOf('A connected cluster', 0, {
+const connected = (seconds = 900): Promise<string> =>
+  readExample('kubeconfig/connected-cluster.sh', {
     'https://west.example.com': west.url,
     ' west-ca.crt': ` ${join(folder, 'west-ca.crt')}`,
     ' 900,': ` ${seconds},`,
@@ -121,8 +121,8 @@ async function makeHome(name: string, { path = newest, key = alice } = {}) {
 }
 
 const none = { code: 0, stdout: '', stderr: 'No resources found in default namespace.\n' }
-const curlWay = page.commandsOf('curl as the plugin', 0)
-const fileWay = page.commandsOf('A token file', 0)
+const curlWay = await readExample('kubeconfig/curl.sh')
+const fileWay = await readExample('kubeconfig/token-file.sh')
 
 describeKubectls(releases, ({ version, path }) => {
   const makeOwnHome = (name: string, key?: Key) => makeHome(`${version}-${name}`, { path, ...(key && { key }) })
@@ -143,7 +143,7 @@ describeKubectls(releases, ({ version, path }) => {
 
   test('gets direct tokens for a connected cluster, with curl as the plugin', async () => {
     const { run } = await makeOwnHome('direct')
-    expect(await run(connected())).toEqual(none)
+    expect(await run(await connected())).toEqual(none)
   })
 
   test('gets tokens for both clusters, with keyplane as the plugin', async () => {
@@ -162,7 +162,8 @@ describeKubectls(releases, ({ version, path }) => {
   })
 
   test('exchanges the token of a pod, with curl as the plugin', async () => {
-    const [provider, trust, config] = await yamlOf('docs/federation-pods.md', 'Kubernetes pods')
+    const [provider, trust] = await objectsIn('kubernetes/trust.yaml')
+    const [config] = await objectsIn('kubernetes/pod.yaml')
     const platform = await startPlatform(server, [provider, trust], 'kubernetes.pod')
     const { run, home } = await makeOwnHome('exchange')
     const data = { curl: platform.here(config.data.curl), kubeconfig: platform.here(config.data.kubeconfig) }
@@ -180,13 +181,13 @@ describeKubectls(releases, ({ version, path }) => {
 
   test('uses a static token', async () => {
     const { run } = await makeOwnHome('static')
-    expect(await run(page.commandsOf('A static token', 0))).toEqual(none)
+    expect(await run(await readExample('kubeconfig/static-token.sh'))).toEqual(none)
   })
 
   test('says why the plugin got no token with a revoked key', async () => {
     const key = await makeKey(server, { user: 'alice' })
     const { run } = await makeOwnHome('revoked', key)
-    await run(`${curlWay}${connected()}`)
+    await run(`${curlWay}${await connected()}`)
     await changeKey(server, key, { disabled: true })
     for (const name of ['demo', 'west']) {
       const { code, stderr } = await run(`kubectl --kubeconfig ~/.kube/${name} get pods`)
@@ -199,10 +200,8 @@ describeKubectls(releases, ({ version, path }) => {
   test('obeys the policies of kuberc, and a token file needs none', async () => {
     const { run, file } = await makeOwnHome('kuberc')
     await run(curlWay)
-    const blocks = await yamlOf(PAGE, 'A token file')
-    const policies = blocks.filter(({ kind }) => kind === 'Preference')
-    expect(policies.map(({ credentialPluginPolicy }) => credentialPluginPolicy)).toEqual(['DenyAll', 'Allowlist'])
-    const [forbidding, allowing] = policies
+    const [forbidding] = await objectsIn('kubeconfig/kuberc-none.yaml')
+    const [allowing] = await objectsIn('kubeconfig/kuberc-listed.yaml')
     const underPolicy = async (policy: object) => {
       await writeFile(file('kuberc'), JSON.stringify(policy))
       return run('kubectl --kubeconfig ~/.kube/demo get pods')
@@ -242,7 +241,7 @@ describe('a process of client-go that outlives its tokens', () => {
   test('asks the plugin again when the token expires', async () => {
     const key = await makeKey(server, { user: 'alice' })
     const home = await makeHome('expiry', { key })
-    await home.run(connected(3))
+    await home.run(await connected(3))
     const proxy = await startProxy(home, 'west')
     const answers = new Set<number>()
     await vi.waitFor(async () => {
@@ -255,7 +254,7 @@ describe('a process of client-go that outlives its tokens', () => {
 
   test('keeps its watch beyond the end of the token with which it began', async () => {
     const home = await makeHome('watch')
-    await home.run(connected(3))
+    await home.run(await connected(3))
     const watch = await start(home, 'west', 'get', 'namespaces', '-w', '-o', 'name')
     await watch.until(/namespace\/default\n/)
     // This token was issued after that of the watch.
@@ -270,7 +269,7 @@ describe('a process of client-go that outlives its tokens', () => {
   test('stops at a revocation, and says why', async () => {
     const key = await makeKey(server, { user: 'alice' })
     const home = await makeHome('revocation', { key })
-    await home.run(connected(3))
+    await home.run(await connected(3))
     const proxy = await startProxy(home, 'west')
     expect(await proxy.list()).toBe(200)
     await changeKey(server, key, { disabled: true })

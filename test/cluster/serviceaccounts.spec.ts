@@ -145,6 +145,7 @@ async function tokenFor(key: Key, { name }: Cluster): Promise<string> {
   return (await parseYaml(json.status.kubeConfig)).users[0].user.token
 }
 
+// threat: exchange-31
 test('a token is accepted without any configuration, limited by RBAC, and refused within 15 seconds of the end of its key', async () => {
   const key = await makeKey(server, { user: 'alice' })
   const tokens = await Promise.all(clusters.map((cluster) => tokenFor(key, cluster)))
@@ -193,6 +194,7 @@ test('a token that is presented at oauth2/revoke is refused within 15 seconds, a
   expect((await one.call(await tokenFor(key, one), list)).status).toBe(200)
 })
 
+// threat: exchange-39
 test('the account of keyplane can read no Secret, and issue no token of itself', async () => {
   const [one] = clusters
   const call = async (path: string, body?: object) => (await one?.call(one.own, path, body))?.status

@@ -187,6 +187,7 @@ function reportLines(report: string): { done: string[]; refused: string[] } {
   return { done: lines(done), refused: lines(refused) }
 }
 
+// threat: cli-8
 test('a key that only reads acts by no means, and the report is what the audit log says', async () => {
   const { kubectl, name, token, running, end } = await begin()
   expect(running.said.stderr).toContain('read-only in cluster eu, without Secrets; ends in 10m')
@@ -251,6 +252,7 @@ test('a key that only reads acts by no means, and the report is what the audit l
   })
 })
 
+// threat: cli-8
 test('an MCP server for Kubernetes works with the key, and neither its tools nor its kube config write', async () => {
   await promisify(execFile)('npm', [
     'install',

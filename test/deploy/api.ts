@@ -154,7 +154,7 @@ export function describeApi(): void {
     let said: string
     beforeAll(async () => {
       // The emulator cannot pass all checks.
-      const commands = `${page('Deploying a stage', 0, { URL: at.url })
+      const commands = `${page('Deploying', 0, { URL: at.url })
         .replace(/^npm run deploy .*\n/, '')
         .trimEnd()} || true`
       // The key is in no file.

@@ -1,11 +1,9 @@
-/** Tests of the rules of docs/events.md on a deployment of the emulator: real events reach the targets. */
+/** Tests of the rules of examples/events on a deployment of the emulator: real events reach the targets. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { servicesOf } from '../smoke/checks/services.ts'
-import { readPage } from '../support/commands.ts'
+import { readExample } from '../support/examples.ts'
 import { at, client, file, makeKey, shell, stage } from './place.ts'
-
-const { commandsOf } = await readPage('docs/events.md')
 
 /** The commands write files. */
 const inFolder = (...commands: string[]) => shell(`cd ${file('.')}`, ...commands)
@@ -14,7 +12,7 @@ const inFolder = (...commands: string[]) => shell(`cd ${file('.')}`, ...commands
 export function describeEvents(): void {
   describe('events', () => {
     test('a queue receives the events of keys', async () => {
-      await inFolder(commandsOf('A queue', 0))
+      await inFolder(await readExample('events/queue.sh'))
       await makeKey('told')
       const receive = `aws sqs receive-message --queue-url $(aws sqs get-queue-url --queue-name keyplane-$STAGE-events --query QueueUrl --output text) \
     --max-number-of-messages 10 --query 'Messages[].Body' --output json`
@@ -51,8 +49,8 @@ export function describeEvents(): void {
 
     test('mail and a chat can be told of events', async () => {
       const said = await inFolder(
-        commandsOf('Mail', 0),
-        commandsOf('A chat', 0),
+        await readExample('events/mail.sh'),
+        await readExample('events/chat.sh'),
         'aws events list-targets-by-rule --rule keyplane-$STAGE-mail',
         'aws events list-targets-by-rule --rule keyplane-$STAGE-chat',
       )

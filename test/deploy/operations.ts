@@ -8,6 +8,7 @@ import { stat, writeFile } from 'node:fs/promises'
 import { decodeProtectedHeader } from 'jose'
 import { expect, test, vi } from 'vitest'
 import { additions } from '../infra/everysetting.ts'
+import { readExample } from '../support/examples.ts'
 import { describeKubectl } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
 import { byLabel } from './deployed.ts'
@@ -103,7 +104,7 @@ export function describeOperations(): void {
 
   test('an address can subscribe to the alarms', async () => {
     const said = await shell(
-      page('Dashboard and logs', 0),
+      page('Monitoring', 0),
       'aws sns list-subscriptions-by-topic --topic-arn $(resource AlarmTopic)',
     )
     expect(said).toContain('you@example.com')
@@ -116,7 +117,7 @@ export function describeOperations(): void {
     expect(status).toBe(422)
     // On a busy machine, the emulator has the last line of a request in the log of the next one.
     await vi.waitFor(async () => {
-      const said = await shell(page('Dashboard and logs', 1, { 'AUDIT-ID': headers['audit-id'] ?? 'none' }))
+      const said = await shell(page('Dashboard and logs', 0, { 'AUDIT-ID': headers['audit-id'] ?? 'none' }))
       if (!said.includes(`"requestId":"${headers['audit-id']}"`)) await refused()
       expect(said).toContain(`"requestId":"${headers['audit-id']}"`)
     }, patience)
@@ -188,7 +189,7 @@ export function describeOperations(): void {
       const made = await makeKey('made', {}, parent)
       const other = await makeKey('other')
       await makeKey('other-2', {}, parent, '?dryRun=All')
-      const said = await shell(page('Revoking', 2, { NAME: 'parent' }))
+      const said = await shell(await readExample('audit/made-by.sh', { 'key NAME ': 'key parent ' }))
       expect(said).toBe('ownedaccesskey.management.platform/made patched\n')
       expect(await statusOf('made', made)).toBe(401)
       expect(await statusOf('other', other)).toBe(200)

@@ -77,12 +77,7 @@ export async function claimsOf(token: string, audience: string, issuer = at.said
   return verified.payload
 }
 
-const { blocks, commandsOf } = await readPage(
-  'docs/deploying.md',
-  'docs/monitoring.md',
-  'docs/keys-and-rotation.md',
-  'docs/recovery.md',
-)
+const { blocks, commandsOf } = await readPage('docs/deploying.md', 'docs/monitoring.md', 'docs/operating.md')
 
 /** The code blocks that tests run. */
 const run = new Set<string>()

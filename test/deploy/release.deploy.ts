@@ -1,17 +1,16 @@
-/** Deploys the files of a release with the commands of docs/releases.md, which use nothing else of this repository. */
+/** Deploys the files of a release with the commands of docs/deploying.md, which use nothing else of this repository. */
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { readExample } from '../support/examples.ts'
 import { madeOnce } from '../support/madeonce.ts'
 import { compiling, installed } from './emulator.ts'
 import { at, page, shell, statusIn, useRelease } from './releasestack.ts'
 import { describeRollouts } from './rollouts.ts'
 
 useRelease(['OwnedaccesskeysDashcreateAlias'])
-
-const text = await readFile(join(import.meta.dirname, '../../docs/releases.md'), 'utf8')
 
 test('the files deploy, and serve the first key', async () => {
   await shell('aws s3 mb s3://artifacts', page('Uploading'), page('CloudFormation'))
@@ -38,10 +37,6 @@ test('a later deployment changes the parameters that it names, and keeps the oth
   )
   expect(JSON.parse(variables)).toMatchObject({ MAX_KEY_TTL_SECONDS: '7776000' })
 })
-
-/** Returns the first code block of a language on the page. */
-const codeOf = (language: string): string =>
-  new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(text)?.[1]?.replaceAll('BUCKET', 'artifacts') ?? ''
 
 interface Template {
   Parameters: Record<string, object>
@@ -79,7 +74,7 @@ test('the app of CDK deploys the resources and parameters of the file', async ()
   await mkdir(app)
   await symlink(join(installedIn, 'node_modules'), join(app, 'node_modules'))
   await copyFile(join(at.folder, 'files/keyplane.template.json'), join(app, 'keyplane.template.json'))
-  await writeFile(join(app, 'app.mts'), codeOf('ts'))
+  await writeFile(join(app, 'app.mts'), await readExample('deploy/app.mts'))
   // As the command line of CDK runs it, without a linter that takes ten times as long.
   await shell(`cd ${app}`, `CDK_VALIDATION=false CDK_OUTDIR=cdk.out '${process.execPath}' app.mts`)
   const made: Template = JSON.parse(await readFile(join(app, 'cdk.out/keyplane-prod.template.json'), 'utf8'))
@@ -100,7 +95,7 @@ test('the app of CDK deploys the resources and parameters of the file', async ()
 test('the arguments in the resource of Terraform and OpenTofu are those of the command, and deploy', async () => {
   const python = join(await installed('hcl'), 'python')
   const file = join(at.folder, 'main.tf')
-  await writeFile(file, codeOf('hcl'))
+  await writeFile(file, await readExample('deploy/main.tf', { BUCKET: 'artifacts' }))
   const script = 'import hcl2, json, sys; print(json.dumps(hcl2.load(open(sys.argv[1]))))'
   const { stdout } = await promisify(execFile)(python, ['-c', script, file], { env: { ...process.env, ...compiling } })
   // The parser keeps the quotation marks of texts.

@@ -10,7 +10,7 @@ import { readPage } from '../support/commands.ts'
 import { type CommandLine, startCommandLine } from './commandline.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
 
-const { commandsOf } = await readPage('docs/releases.md')
+const { commandsOf } = await readPage('docs/deploying.md')
 
 interface ReleaseStack {
   /** Has the files of the release in `files`. */
@@ -55,7 +55,7 @@ export async function shell(...commands: readonly string[]): Promise<string> {
   return stdout
 }
 
-/** Returns the commands below a heading of docs/releases.md. */
+/** Returns the commands below a heading of docs/deploying.md. */
 export const page = (heading: string, given: Record<string, string> = { BUCKET: 'artifacts' }) =>
   commandsOf(heading, 0, given)
 

@@ -106,6 +106,7 @@ const rollback = (...options: readonly string[]) =>
 /** Defines the tests. Stage prod is deployed. */
 export function describeRollouts(): void {
   describe('a rollout', () => {
+    // threat: deployment-4
     test('of a function that fails goes back by itself, and loses nothing that was acknowledged', async () => {
       const api = await apiOf('prod')
       const before = await releaseOf('ownedaccesskeys-create')

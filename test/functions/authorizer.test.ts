@@ -83,6 +83,7 @@ describe('Allow', () => {
   })
 
   // The path comes from the routing of the gateway. The handler answers an ambiguous path with 400.
+  // threat: authorizer-4
   test.each(['a/b', '..', 'a%2Fb'])('passes on no user for the ambiguous name %s', async (name) => {
     const key = await keyOf(`path-${Buffer.from(name).toString('hex')}`)
     const { context } = await ask(bearer(key), { pathParameters: { name } })
@@ -91,6 +92,7 @@ describe('Allow', () => {
 })
 
 // The handler answers it: API Gateway documents no way to insert a Status of ours into its own response.
+// threat: use-9
 test('rejects a request outside the scope', async () => {
   const key = await keyOf('narrow', { scope: { projects: [{ project: 'web' }] } })
   const { context } = await ask(bearer(key))
@@ -127,6 +129,7 @@ describe('Allow without a user, with advice', () => {
     { what: 'a token of somebody else', value: () => bearer(`eyJ${'a'.repeat(40)}.e30.c2ln`), told: none },
   ])('for $what', async ({ value, told }) => expect((await ask(await value())).context).toEqual(told))
 
+  // threat: gateway-4
   test('for two headers in different case', async () => {
     const key = await keyOf('cases')
     const multiValueHeaders = { Authorization: [bearer(key)], authorization: [bearer('other')] }
@@ -142,6 +145,7 @@ describe('Unauthorized', () => {
   ])('for $what', ({ value }) => expect(ask(value())).rejects.toThrow(/^Unauthorized$/))
 
   // A key becomes invalid with its object, at the next request.
+  // threat: gateway-3, use-1
   test('for a deleted key', async () => {
     const key = await keyOf('deleted')
     await ask(bearer(key))
@@ -149,6 +153,7 @@ describe('Unauthorized', () => {
     await expect(ask(bearer(key))).rejects.toThrow(/^Unauthorized$/)
   })
 
+  // threat: use-1
   test('for the old value of a rotated key, but not for the new one', async () => {
     const key = await keyOf('rotated')
     const next = 'the-value-after-rotation-0123456789'
@@ -159,6 +164,7 @@ describe('Unauthorized', () => {
 })
 
 // It fails closed and leaves a record.
+// threat: authorizer-6, logs-5
 test('fails for a credential that it cannot read, with an audit record', async () => {
   const key = await keyOf('unreadable')
   const { parts, store, log } = functions.get()

@@ -393,11 +393,13 @@ describe('notfound', () => {
     const root = { resource: '/', parameters: null, path: '/' }
     const address = { resource: '/{proxy+}', parameters: { proxy: base.slice(1) }, path: base }
 
+    // threat: page-3
     test.each([root, address])('leads a browser at $path to the console', async (route) => {
       const { status, headers } = await ask(route, browser)
       expect([status, headers.location, headers.vary]).toEqual([302, 'https://keyplane.example.com/console/', 'Accept'])
     })
 
+    // threat: page-3
     test.each([
       ['other clients', address, '*/*', {}],
       ['a client that likes JSON better', address, 'text/html;q=0.5, application/json', {}],

@@ -15,6 +15,7 @@ const apply = (name: string, body: unknown, query: Record<string, string> = {}) 
 
 describe('a body', () => {
   // The limit bounds the memory and time of a function.
+  // threat: gateway-6
   test('of more than 3 MiB is a 413', async () => {
     const { status: code, json } = await call('create', { body: ' '.repeat(3 * 1024 * 1024 + 1) })
     expect([code, json.reason]).toEqual([413, 'RequestEntityTooLarge'])
@@ -61,6 +62,7 @@ describe('a body', () => {
 })
 
 // With more than 10,240 bytes of headers the gateway would fail a request that succeeded.
+// threat: gateway-11
 test('warnings are as many as those of kube-apiserver, within the limit of the gateway', async () => {
   const finalizers = Array.from({ length: 300 }, (_, index) => `hold-${index}`)
   const { status: code, headers } = await call('create', { body: objectOf(accessKeys, { name: 'warned', finalizers }) })
@@ -79,6 +81,7 @@ describe('a list', () => {
     expect(await selected('spec.user=alice,spec.type=Other,spec.disabled=false')).toBe(0)
   })
 
+  // threat: users-2
   test('of an owner shows the keys that its status names, and to nobody more than without', async () => {
     const names = ['a-1', 'a-2', 'a-3']
     for (const name of names) await make({ name }, { user: 'ann' })
@@ -153,6 +156,7 @@ describe('a deletecollection', () => {
   const removeAll = (labelSelector: string, more: Invocation) =>
     call('deletecollection', { query: { labelSelector }, body: null, ...more })
 
+  // threat: revocation-4
   test.each<[number, string, Invocation]>([
     [400, 'safe in (', {}],
     [400, 'safe', { query: { fieldSelector: 'spec.nothing=1' } }],

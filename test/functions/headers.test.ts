@@ -5,6 +5,7 @@ import { useFunctions } from '../support/functions.ts'
 const functions = useFunctions()
 const key = { metadata: { name: 'one' }, spec: { user: 'alice' } }
 
+// threat: gateway-20
 test('forbid to store an answer with a credential', async () => {
   const cached = async (name: string, invocation: object) => {
     const { status, headers } = await functions.invoke(name, invocation)
@@ -27,6 +28,7 @@ test('forbid to store an answer with a credential', async () => {
   expect(await cached('ownedaccesskeys/get', { parameters })).toEqual([200, 'no-cache, private'])
 })
 
+// threat: gateway-20
 test('bind browsers to HTTPS, in answers and in errors', async () => {
   const answers = await Promise.all([
     functions.invoke('ownedaccesskeys/get', { parameters: { name: 'none' } }),
@@ -36,6 +38,7 @@ test('bind browsers to HTTPS, in answers and in errors', async () => {
   for (const { headers } of answers) expect(headers['strict-transport-security']).toBe('max-age=31536000')
 })
 
+// threat: gateway-21
 test('forbid browsers to guess the type of an answer', async () => {
   const answers = await Promise.all([
     functions.invoke('ownedaccesskeys/create', { body: { ...key, metadata: { name: 'typed' } } }),

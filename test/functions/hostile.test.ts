@@ -132,6 +132,7 @@ async function failureOf(way: string, one: Case): Promise<string | undefined> {
 const ways = Object.keys(writes)
 
 describe('a wrong or missing member is never a 500', () => {
+  // threat: gateway-10
   test.each(stored)('at the top of $kind', async (fixture) => {
     const failed: string[] = []
     for (const way of ways)
@@ -143,6 +144,7 @@ describe('a wrong or missing member is never a 500', () => {
     expect(failed).toEqual([])
   })
 
+  // threat: gateway-10
   test.each([providers, trusts, clusters])('and $kind without a spec is a 422 that names it', async (fixture) => {
     const { call } = callsOf(functions, fixture)
     const body = { ...objectOf(fixture, { name: 'without' }), spec: undefined }
@@ -153,6 +155,7 @@ describe('a wrong or missing member is never a 500', () => {
     ])
   })
 
+  // threat: gateway-10
   test('anywhere in a stored kind', async () => {
     const cases = fc.constantFrom(...stored).chain((fixture) =>
       fc.record({
@@ -169,6 +172,7 @@ describe('a wrong or missing member is never a 500', () => {
     await fc.assert(property, runs(8000))
   })
 
+  // threat: gateway-10
   test.skipIf(soak).each(virtual)('anywhere in a request to %s', async (name, kind) => {
     const found = kinds.find((one) => one.kind === kind)
     const base = { apiVersion: `${found?.group}/${found?.version}`, kind, metadata: {}, spec: {} }

@@ -72,6 +72,7 @@ const isDisabled = async (name: string) => (await read(name)).spec.disabled === 
 describe('a report ends what the reported value made', () => {
   const scope = { roles: [{ role: 'selfRotate' }] }
 
+  // threat: leaks-3
   test('which is pending: nothing of the key works, and enabling it brings nothing back', async () => {
     const { name, first } = await createKey({ scope })
     const second = await rotate(name, await allowed(first))
@@ -81,6 +82,7 @@ describe('a report ends what the reported value made', () => {
     expect([await use(first), await use(second)]).toEqual([LEAKED, LEAKED])
   })
 
+  // threat: leaks-3
   test('which is in use, while the reported value retires', async () => {
     const { name, first } = await createKey({ scope })
     const second = await rotate(name, await allowed(first))
@@ -89,6 +91,7 @@ describe('a report ends what the reported value made', () => {
     expect([await use(first), await use(second), await isDisabled(name)]).toEqual([LEAKED, LEAKED, true])
   })
 
+  // threat: leaks-3, leaks-5
   test.each(['settled', 'not settled'])(
     'when that has ended, and is %s, and what came of it in turn',
     async (state) => {
@@ -104,6 +107,7 @@ describe('a report ends what the reported value made', () => {
     },
   )
 
+  // threat: leaks-3
   test('as spec.key of the key, with the value or with a key that it made', async () => {
     const [own, child] = [await createKey(), await createKey()]
     const makers = [(await allowed(child.first)).key.uid]
@@ -118,6 +122,7 @@ describe('a report ends what the reported value made', () => {
 })
 
 describe('a report ends nothing that another key made', () => {
+  // threat: leaks-4
   test('by a rotation before or after it, or as spec.key', async () => {
     const { name, first } = await createKey()
     const second = await rotate(name, admin, 60)
@@ -135,6 +140,7 @@ describe('a report ends nothing that another key made', () => {
     await allowed(key)
   })
 
+  // threat: leaks-4
   test('and nothing at all by a value that ended unused', async () => {
     const { name, first } = await createKey()
     const second = await rotate(name, await allowed(first), 60)
@@ -152,6 +158,7 @@ describe('a report ends nothing that another key made', () => {
     )
 })
 
+// threat: leaks-5
 test.each([[[]], [['example.com/keep']]])(
   'a reported value of an exchange with finalizers %j is never free again',
   async (finalizers) => {

@@ -49,6 +49,7 @@ const audits = () => functions.get().log.filter((line) => JSON.parse(line).messa
 const message = 'forbidden: User "ü \\"" cannot get path "/x"'
 const forbidden = forbiddenPath('User "ü \\"" cannot get path "/x"').status
 
+// threat: context-2, context-4, context-5
 test.each([
   { context: { forbidden: encodeForbidden(forbidden) }, code: 403, told: message },
   { context: { unauthorized: 'access key has expired' }, code: 401, told: 'access key has expired' },
@@ -70,6 +71,7 @@ test.each([
 })
 
 // A request that impersonates another user must not run as the caller, and no client gets what it does not accept.
+// threat: gateway-5
 test.each([
   { what: 'impersonation', headers: { 'Impersonate-User': 'bob' }, code: 403, told: 'impersonat' },
   { what: 'any other header of impersonation', headers: { 'IMPERSONATE-Extra-x': '' }, code: 403, told: 'impersonat' },
@@ -100,6 +102,7 @@ describe('a refusal of a scope', () => {
     expect(await refused({ user: 'alice', forbidden: encodeForbidden(forbidden) })).toMatchObject({ status: 403 }))
 
   // A Status of another code could make a refusal look like success.
+  // threat: context-5
   test.each([
     { what: 'no JSON', text: 'x' },
     { what: 'another code', text: Buffer.from('{"code":200}').toString('base64url') },

@@ -12,6 +12,7 @@ const plurals = [
   'federatedidentitycredentials',
 ]
 
+// threat: gateway-19
 test.each(plurals.flatMap((plural) => ['delete', 'deletecollection'].map((verb) => `${plural}/${verb}`)))(
   '%s is a 400 that says how to delete a collection on purpose',
   async (name) => {

@@ -15,6 +15,7 @@ let count = 0
 const fresh = () => `typo-${++count}`
 
 describe('a creation', () => {
+  // threat: users-18
   test.each<[string, string]>([
     ['"spec":{"scopes":{"clusters":[{"cluster":"eu"}]}}', 'unknown field "spec.scopes"'],
     ['"spec":{"scope":{"cluster":[{"cluster":"eu"}]}}', 'unknown field "spec.scope.cluster"'],
@@ -47,6 +48,7 @@ describe('a creation', () => {
 })
 
 describe('a change', () => {
+  // threat: users-18
   test.each<[string, string, (name: string) => string, number]>([
     ['a PUT', 'update', (name) => json(name, '"spec":{"scopes":{}}'), 400],
     ['a merge patch', 'merge-patch+json', () => '{"spec":{"scopes":{}}}', 422],
@@ -102,6 +104,7 @@ describe('a kind that is not stored', () => {
   })
 })
 
+// threat: users-18
 test('an instance with a misspelled access field is rejected', async () => {
   const { call: callInstances } = callsOf(functions, instances)
   const spec = { access: [{ verbs: ['*'], users: ['bob'], subresource: ['kubeconfig'] }] }
@@ -117,6 +120,7 @@ describe('a misspelled dryRun', () => {
   const token = { spec: { scope: { clusters: [{ cluster: 'eu' }] } } }
   const inNamespace = { ...instances.parameters, name: 'preview' }
 
+  // threat: revocation-2
   test.each<[string, Invocation]>([
     ['ownedaccesskeys/create', { body: key }],
     ['ownedaccesskeys/update', { parameters, body: key }],

@@ -67,6 +67,7 @@ describe.each(Object.entries(send))('%s', (title, write) => {
   const name = title.toLowerCase().replaceAll(' ', '-')
   beforeAll(() => store(name))
 
+  // threat: releases-3
   test('changes what this release knows and keeps the rest', async () => {
     const before = await stored(name)
     expect(before.spec).toMatchObject(later)

@@ -195,6 +195,7 @@ describe('a rotation', () => {
     await use(token)
   })
 
+  // threat: rotation-1
   test('never ends by itself: an unused value waits, and the old one works', async () => {
     const key = await createKey()
     const token = await rotate(key, 0)
@@ -235,6 +236,7 @@ describe('a rotation', () => {
     }
   })
 
+  // threat: rotation-19
   test('with the value of another key, or one that ended, is a 422', async () => {
     const key = await createKey()
     const other = await createKey()
@@ -436,6 +438,7 @@ describe('every value of a key', () => {
     return made
   }
 
+  // threat: rotation-18
   test('is disabled with the key', async () => {
     for (const { name, tokens } of await keysInRotation()) {
       await change(name, specOf({ disabled: true }))
@@ -445,6 +448,7 @@ describe('every value of a key', () => {
     }
   })
 
+  // threat: rotation-18
   test('is narrowed with the key', async () => {
     const scope = { clusters: [{ cluster: 'eu' }] }
     for (const { name, tokens } of await keysInRotation()) {
@@ -453,6 +457,7 @@ describe('every value of a key', () => {
     }
   })
 
+  // threat: rotation-18
   test('is being deleted with the key', async () => {
     for (const { name, tokens } of await keysInRotation({ finalizers: ['example.com/hold'] })) {
       await deleteObject(store, { namespace: '', name }, {}, contextAs(admin))
@@ -462,6 +467,7 @@ describe('every value of a key', () => {
     }
   })
 
+  // threat: rotation-18
   test('is deleted with the key', async () => {
     for (const { name, tokens } of await keysInRotation()) {
       await deleteObject(store, { namespace: '', name }, {}, contextAs(admin))
@@ -489,6 +495,7 @@ describe('every value of a key', () => {
 })
 
 describe('the authorizer', () => {
+  // threat: rotation-17
   test('records the first use, before the request is allowed', async () => {
     const key = await createKey()
     const token = await rotate(key)
@@ -496,6 +503,7 @@ describe('the authorizer', () => {
     expect(await itemOf(token)).toMatchObject({ firstUsed: expect.any(Number) })
   })
 
+  // threat: rotation-21
   test.each(['POST', 'PATCH', 'PUT', 'DELETE', 'GET'])(
     'records the first use by a dry run of %s',
     async (httpMethod) => {
@@ -507,6 +515,7 @@ describe('the authorizer', () => {
     },
   )
 
+  // threat: rotation-12
   test('tells the handler when a retiring value ends', async () => {
     const key = await createKey()
     const token = await rotate(key, 60)
@@ -516,6 +525,7 @@ describe('the authorizer', () => {
     expect(decodeUser(context).user.credential?.until).toBe(Number(firstUsed) + 60)
   })
 
+  // threat: rotation-17, rotation-20
   test('records no use that the scope does not allow', async () => {
     const key = await createKey({ scope: { clusters: [{ cluster: 'eu' }] } })
     const token = await rotate(key)
@@ -523,6 +533,7 @@ describe('the authorizer', () => {
     expect(await states(token)).toEqual(['Pending'])
   })
 
+  // threat: rotation-17
   test('allows nothing when the use cannot be recorded', async () => {
     const key = await createKey()
     const token = await rotate(key)
@@ -535,6 +546,7 @@ describe('the authorizer', () => {
     expect(await itemOf(token)).not.toHaveProperty('firstUsed')
   })
 
+  // threat: events-3
   test('refuses a value that ended, and leaves one signal of it', async () => {
     const key = await createKey()
     const token = await rotate(key)
@@ -563,6 +575,7 @@ const self = (accessKey: string, query = {}) =>
   functions.invoke('selves/create', { user: admin, query, body: { spec: { accessKey } } })
 
 describe('a pending value', () => {
+  // threat: rotation-21
   test('is used first by a TokenReview of a cluster, unless that is a dry run', async () => {
     const key = await createKey({ scope: { clusters: [{ cluster: 'eu' }] } })
     const token = await rotate(key, 0)
@@ -626,6 +639,7 @@ describe('a request in flight', () => {
     ])
   })
 
+  // threat: rotation-16
   test.each([
     ['creates nothing', 0, 401],
     ['goes on', 60, 201],
@@ -637,6 +651,7 @@ describe('a request in flight', () => {
     expect((await interrupt(send, () => use(token))).status).toBe(status)
   })
 
+  // threat: rotation-16
   test.each([
     ['creates nothing', 0, 401],
     ['goes on', 60, 201],
@@ -679,6 +694,7 @@ describe('a request in flight', () => {
     expect(await states(key.token, token)).toEqual([LEAKED, 'Current'])
   })
 
+  // threat: rotation-16
   test.each([
     ['patches', patchWith],
     ['deletes', deleteWith],
@@ -739,6 +755,7 @@ describe('a request in flight', () => {
     expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])
   })
 
+  // threat: rotation-22
   test('of a watch ends with the value that it came with', async () => {
     const key = await createKey()
     const token = await rotate(key, 5)

@@ -245,6 +245,7 @@ describe('audit records', () => {
     ])
   })
 
+  // threat: deployment-9
   test('are lines of JSON in a bucket that nobody can empty, and that stays', () => {
     const { AuditBucket } = resources
     expect([AuditBucket?.DeletionPolicy, AuditBucket?.UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])

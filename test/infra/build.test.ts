@@ -114,6 +114,7 @@ describe('build', () => {
     await rm(folder, { recursive: true })
   })
 
+  // threat: supply-4
   test('equal sources produce equal archives', async () => {
     const first = await readBuilt('archives/table.zip')
     await build(root)

@@ -30,6 +30,7 @@ const fileOf = (options: ClusterFilesOptions, name: string): any =>
   clusterFiles(options).find((file) => file.name === name)?.content
 
 describe('authentication.yaml', () => {
+  // threat: tokens-1
   test('accepts only the audiences of tokens for this cluster', () => {
     const [jwt] = fileOf(cluster, 'authentication.yaml').jwt
     expect(jwt.issuer).toEqual({
@@ -41,6 +42,7 @@ describe('authentication.yaml', () => {
     expect(own.issuer.audiences).toEqual([virtualClusterAudience(issuer, 'p-shop', 'dev', 'u-1')])
   })
 
+  // threat: tokens-6
   test('refuses the reserved names of Kubernetes and maps the claims that the review needs', () => {
     const [jwt] = fileOf(virtual, 'authentication.yaml').jwt
     expect(jwt.userValidationRules.map(({ expression }: { expression: string }) => expression)).toEqual([
@@ -70,6 +72,7 @@ describe('authentication.yaml', () => {
   })
 })
 
+// threat: tokens-4
 test('authorization.yaml reviews only keyplane users, denies them without a response, and caches for 30 s', () => {
   const [first, ...others] = fileOf(cluster, 'authorization.yaml').authorizers
   expect(first).toMatchObject({
@@ -186,6 +189,7 @@ describe('the command line', () => {
     expect(text).toContain('#   --authentication-token-webhook-cache-ttl=30s\n')
   })
 
+  // threat: people-6
   test('writes the files with --out, and not through a symbolic link', async () => {
     const out = await mkdtemp(join(tmpdir(), 'clusterconfig-'))
     const ca = join(out, 'ca.pem')

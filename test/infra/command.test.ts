@@ -105,6 +105,7 @@ test('settings are read apart from the options', () =>
 test('refuses a call without a required option', () =>
   expect(() => readCall(command, ['--yes'])).toThrow(new UsageError('--stage is missing')))
 
+// threat: people-8
 test('removing requires confirmation: without a terminal it is refused before any lookup', async () => {
   const { code, heard } = await runCommand('infra/remove.ts', '--stage', 'prod', '--region', 'eu-central-1')
   expect([code, heard]).toEqual([2, expect.stringContaining('confirmation requires a terminal: use --yes')])

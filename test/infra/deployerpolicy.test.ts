@@ -32,6 +32,7 @@ test('allows creating every resource of the template', () => {
 })
 
 // Source: Service Authorization Reference, "Condition keys for AWS CloudFormation".
+// threat: people-5
 test('denies taking over resources that are not of the stack', () => {
   for (const which of ['few', 'all'] as const)
     expect(policy(which).Statement.filter(({ Effect }) => Effect === 'Deny')).toEqual([
@@ -121,6 +122,7 @@ test('gives roles rights only within the boundary', () => {
 test('lets AWS services make grants of the key of the customer, and of no other', () =>
   expect(statementsFor('kms:CreateGrant').map(({ Resource }) => Resource)).toEqual([[strict['kms-key-arn']]]))
 
+// threat: people-9
 test.each([
   'secretsmanager:GetSecretValue',
   'dynamodb:GetItem',

@@ -24,6 +24,7 @@ function rightsWith(settings: Readonly<Record<string, string>>) {
   }
 }
 
+// threat: exchange-40
 test('only functions that reach clusters assume the role, and describe only the clusters of the setting', () => {
   const { may, variable } = rightsWith({ 'eks-cluster-arns': own })
   expect(callers).toContain('boundsecrets')

@@ -98,6 +98,7 @@ describe('the VPC', () => {
     expect(networks).toEqual(callers.map(([id]) => [`${id}LambdaFunction`, network]))
   })
 
+  // threat: deployment-11
   test('grants network interfaces to Lambda for these functions, and denies them to their code', () => {
     const statements = ofType('AWS::IAM::Role').flatMap(([id, { Properties }]) =>
       (Properties.Policies ?? []).flatMap(

@@ -147,7 +147,7 @@ async function shell(commands: string, programs: Readonly<Record<string, string>
 }
 
 test('the commands of the page make a kube config of the account of keyplane, and store it', async () => {
-  const { commandsOf } = await readPage('docs/service-accounts.md')
+  const { commandsOf } = await readPage('docs/clusters.md')
   const [make, deployed, local] = [0, 1, 2].map((index) => commandsOf('Register the cluster', index))
   const { url, credentials } = await startAccountCluster()
   const { token, certificateAuthority } = credentials

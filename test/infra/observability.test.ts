@@ -5,6 +5,7 @@ import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 const packaged = usePackagedTemplate()
 const { ofType } = packaged
 
+// threat: gateway-16, exchange-49, leaks-1, lookups-2, page-7
 test('the stage has no tracing, is throttled and logs no bodies', () => {
   const [stage, ...others] = ofType('AWS::ApiGateway::Stage')
   expect(others).toEqual([])
@@ -40,6 +41,7 @@ test('the stage has no tracing, is throttled and logs no bodies', () => {
     expect(packaged.resources[id]?.Properties.TracingConfig).toBeUndefined()
 })
 
+// threat: logs-6
 test('an access log line is JSON with the request ID and without text that clients choose', () => {
   const format: string = packaged.resources.ApiStage?.Properties.AccessLogSetting.Format
   expect(JSON.parse(format.replace('$context.status', '200'))).toMatchObject({ requestId: '$context.requestId' })

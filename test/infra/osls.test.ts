@@ -45,7 +45,7 @@ test.each(['Prod_1', 'Prod', 'prod-1', '1prod', 'prod.eu', 'fourteenletter', '']
   (stage) =>
     expect(() => toolArguments({ stage, region: 'eu-central-1' })).toThrow(
       new UsageError(
-        `--stage ${stage} cannot be the name of a deployment: it must be 1 to 13 lower-case letters and digits, the first one a letter`,
+        `--stage ${stage} cannot be the name of a deployment: it must be 1 to 13 lower-case letters and digits, starting with a letter`,
       ),
     ),
 )

@@ -46,6 +46,7 @@ const run = (items: readonly Item[], log: readonly StoredItem[] = slots) => {
   return { ...said, items: sorted }
 }
 
+// threat: storage-12
 test('what is whole stays as it is', () => {
   expect(slots.every(({ pk }) => isSlot({ pk: pk?.S ?? '' }))).toBe(true)
   expect(run(after)).toEqual({ repairs: [], open: [], items: run(after).items })
@@ -87,6 +88,7 @@ test('the entry of a key with the key that made it is made again, and goes witho
   expect(run(items, [])).toMatchObject({ repairs: [], open: [] })
 })
 
+// threat: storage-12
 test('a credential from before the change of its key is removed and named, because it would allow more', () => {
   const isCredential = isAt(credential.pk, credential.sk)
   for (const old of [before.filter(isCredential), []]) {
@@ -96,6 +98,7 @@ test('a credential from before the change of its key is removed and named, becau
   }
 })
 
+// threat: storage-12
 test('nothing stays of a key without a row', () => {
   const { repairs, items } = run(
     after.filter(({ pk }) => pk !== 'ownedaccesskeys#o'),

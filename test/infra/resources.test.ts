@@ -34,6 +34,7 @@ test('no cfn-lint finding is suppressed', () => {
   expect(existsSync(join(root, '.cfnlintrc'))).toBe(false)
 })
 
+// threat: use-1
 test('the authorizer runs for every request', () => {
   const { authorizer, ...others } = only('AWS::ApiGateway::RestApi').Body.components.securitySchemes
   expect(others).toEqual({})

@@ -123,12 +123,14 @@ test('restores objects and removes those created since', async () => {
 
 test('finds nothing to repair in a table that is whole', () => expect([result.repairs, result.open]).toEqual([[], []]))
 
+// threat: storage-10
 test('keeps revoked keys revoked and revokes keys created since', async () => {
   expect(result.withheld).toEqual(['federatedidentitycredentials/closed', 'revoked', 'rotated'])
   for (const name of ['revoked', 'rotated', 'made-since']) expect([name, await statusOf(name)]).toEqual([name, 401])
   expect((await server.call(`${keys}/rotated`, { token: 'r'.repeat(40) })).status).toBe(401)
 })
 
+// threat: storage-10
 test('restores no key of an exchange, whose trust may have been closed since, and no mention of it', async () => {
   expect(result.exchanged).toBe(1)
   for (const one of ['of an exchange', 'of a later exchange']) {
@@ -145,6 +147,7 @@ test('restores no key of an exchange, whose trust may have been closed since, an
   }
 })
 
+// threat: storage-10
 test('keeps closed trusts closed and restores the others with their providers', async () => {
   const { json } = await server.call(trusts)
   expect(json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual(['standing'])
@@ -152,6 +155,7 @@ test('keeps closed trusts closed and restores the others with their providers', 
   expect((await server.call(`${providers}/issuer`)).status).toBe(200)
 })
 
+// threat: storage-10
 test('keeps the records of exchanged ID tokens, so that none can be exchanged again', async () => {
   for (const id of ['before', 'since']) {
     expect([id, await getCompanion(server.parts.storage, { pk: `exchange#${id}`, sk: '#' })]).toEqual([

@@ -181,6 +181,7 @@ const statusOf = async (name: string) =>
   (await server.call(`${keys}/${name}`, { token: tokens.get(name) ?? '' })).status
 
 describe('a key that was', () => {
+  // threat: storage-10
   test.each(ended)('%s is not restored, and its old value is known to have ended', async (title) => {
     const name = nameOf(title)
     expect(result.ended).toContain(name)
@@ -218,6 +219,7 @@ test('a tombstone stays or comes back, whoever supplied its value again', async 
   expect(await read(itemOf('leaked'))).toMatchObject({ ended: 'leaked' })
 })
 
+// threat: events-4
 test('no signal is published again, none is lost, and their publisher continues after the restore', async () => {
   expect(await read(markKey(signal('source-refused')))).toBeDefined()
   expect(await read(signal('rotated'))).toBeUndefined()
@@ -229,12 +231,14 @@ test('no signal is published again, none is lost, and their publisher continues 
   expect(await publish()).toEqual(['created made-afterwards'])
 })
 
+// threat: storage-10
 test('a repeated restore, which no longer sees the new values, restores no more keys', async () => {
   const again = await run(new Set(['named']))
   expect([again.ended, again.withheld]).toEqual([result.ended, result.withheld])
   for (const title of ended) expect([title, await statusOf(nameOf(title))]).toEqual([title, 401])
 })
 
+// threat: events-9
 test.each([
   ['begins anew in the table of another deployment, which has not seen what happened', 1, NOW],
   ['goes on in that of the deployment', 1_000_000, 5],

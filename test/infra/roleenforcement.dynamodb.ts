@@ -617,6 +617,7 @@ test('no role refuses to record usage', () =>
   expect(at.log.filter((line) => /usage not recorded/.test(line) && !/deadline of the request/.test(line))).toEqual([]))
 
 // CloudFormation invokes `release`, which uses no service: test/lib/server/release.test.ts.
+// threat: storage-5
 test('every function ran', async () => expect([...at.ran, 'release'].sort()).toEqual(await functionNames(root)))
 
 /** Returns the metrics that the functions published, in the format of `readWatched`, with the stage of the template. */

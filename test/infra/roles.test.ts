@@ -55,6 +55,7 @@ test('every function has its own role and writes only its own log', () => {
   for (const log of logs) expect(log).toContain('logs:PutLogEvents')
 })
 
+// threat: page-6
 test('only the roles grant permissions, and each grants those that it lists', () => {
   const types = Object.values(packaged.resources).map(({ Type }) => Type)
   expect(types.filter((type) => type.startsWith('AWS::IAM::') && type !== 'AWS::IAM::Role')).toEqual([])
@@ -76,6 +77,7 @@ test('only the roles grant permissions, and each grants those that it lists', ()
   }
 })
 
+// threat: deployment-10
 test('only the secrets of clusters and partitions of the table are granted by pattern', () => {
   const patterns = new Set<string>()
   const insertReferences = (text: string) =>
@@ -112,6 +114,7 @@ test('only the secrets of clusters and partitions of the table are granted by pa
   ])
 })
 
+// threat: context-1
 test('only its own schedule may invoke a function by permission', () => {
   const permissions = Object.values(packaged.resources).filter(({ Type }) => Type === 'AWS::Lambda::Permission')
   expect(permissions.length).toBeGreaterThan(0)
@@ -121,6 +124,7 @@ test('only its own schedule may invoke a function by permission', () => {
   }
 })
 
+// threat: context-1
 test('API Gateway may invoke exactly the functions that have a route, and the authorizer', () => {
   const { AssumeRolePolicyDocument, Policies, ...rest } = packaged.resources.GatewayFunctionsRole?.Properties ?? {}
   expect(rest).toEqual({})
@@ -169,6 +173,7 @@ test('the roles grant item operations on named partitions of the table only', ()
   }
 })
 
+// threat: storage-4, lookups-4
 test('only functions that authenticate, judge or write keys access credentials', () => {
   const writers = functionsAccessing(['PutItem'], 'ownedaccesskeys#o')
   const authenticators = ['authorizer', 'reviews/tokenreview', 'selves/create']
@@ -289,6 +294,7 @@ test('only revocations and functions on a schedule read the index, and only thos
   expect(functionsWith('sqs:SendMessage', 'wakes')).toEqual(['lifecycle'])
 })
 
+// threat: events-1
 test('only one function publishes events, on the bus of the setting', () => {
   const bus = 'arn:aws:events:eu-central-1:0:event-bus/default'
   expect(functionsWith('events:PutEvents', bus)).toEqual(['lifecycle'])
@@ -303,6 +309,7 @@ test('the exchange reads trusts and providers, and writes neither', () => {
   }
 })
 
+// threat: deployment-8
 test('one function publishes versions, and only of functions that no rollout shifts', () => {
   const publishing = ['lambda:CreateAlias', 'lambda:PublishVersion', 'lambda:UpdateAlias']
   const having = packaged.names.filter((name) => actions(name).some((one) => one.startsWith('lambda:')))
@@ -322,6 +329,7 @@ test('one function publishes versions, and only of functions that no rollout shi
   )
 })
 
+// threat: storage-4
 test('only functions that issue tokens may sign', () =>
   expect(functionsWith('kms:Sign', 'key')).toEqual([
     'clusters/kubeconfig/create',
@@ -330,6 +338,7 @@ test('only functions that issue tokens may sign', () =>
     'virtualclusterinstances/kubeconfig/create',
   ]))
 
+// threat: storage-4
 test('only functions that need a secret read it, and only bootstrap writes secrets', () => {
   const get = 'secretsmanager:GetSecretValue'
   // Without it nobody can tell the key of a value.

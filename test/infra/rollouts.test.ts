@@ -23,6 +23,7 @@ beforeAll(() => {
 const resource = (id: string) => gradual[id] as Resource & { UpdatePolicy?: unknown }
 const groups = () => Object.entries(gradual).filter(([, { Type }]) => Type === 'AWS::CodeDeploy::DeploymentGroup')
 
+// threat: deployment-5
 test('every version has the hash of the archive of its function', () => {
   const archives = join(import.meta.dirname, '../../.build/archives')
   const hashes = published.map(({ id, path }) => {
@@ -48,9 +49,10 @@ test('every version, and its function, has the description of the release', () =
   }
 })
 
+// threat: deployment-4
 test('CodeDeploy shifts the authorizer and the functions of most requests, and goes back when an alarm rings', () => {
   expect(groups().map(([id]) => id)).toContain('AuthorizerRollout')
-  // Lambda allows 15 calls a second, which all functions would exceed at the same time. docs/rollouts.md says how many there are.
+  // Lambda allows 15 calls a second, which all functions would exceed at the same time. docs/deploying.md says how many there are.
   expect(groups()).toHaveLength(12)
   expect(ofType('AWS::CodeDeploy::Application').map(([id]) => id)).toEqual(['RolloutApplication'])
   for (const [id, { Properties }] of groups()) {
@@ -115,6 +117,7 @@ test('streams and schedules invoke aliases', () => {
   for (const one of invoked) expect(one['Fn::Sub']).toMatch(/^\$\{\w+LambdaFunction\.Arn\}:live$/)
 })
 
+// threat: deployment-6
 test('a setting makes a new release exactly when it changes a function', () => {
   const { 'console-issuer': _, ...values } = additions
   const others: Readonly<Record<string, string>> = {
@@ -154,6 +157,7 @@ test('a setting makes a new release exactly when it changes a function', () => {
   expect(releasing).not.toContain('LogRetentionDays')
 })
 
+// threat: deployment-7
 test('the role of CodeDeploy moves aliases of this deployment only', () => {
   const { AssumeRolePolicyDocument, Policies } = resource('RolloutRole').Properties
   expect(AssumeRolePolicyDocument.Statement).toEqual([

@@ -17,6 +17,7 @@ test('HEAD is served wherever GET is, and the status like its object', () =>
   ))
 
 // Some clients drop the path of the server URL. The root serves them with the same function, authorizer and limits.
+// threat: authorizer-2
 test('paths of a Kubernetes API exist at the root too, with the same authorizer', () => {
   expect(lines(withTwins([...below.get('/apis'), ...open(below.get('/version'))]))).toEqual([
     'GET /kubernetes/management/apis',
@@ -29,6 +30,7 @@ test('paths of a Kubernetes API exist at the root too, with the same authorizer'
   expect(withTwins(below.post('/leaks', '/oauth2/token', '/.well-known/a', '/apisx'))).toHaveLength(4)
 })
 
+// threat: authorizer-3
 test('a limit of a path holds at its twin at the root too', () => {
   const limited = throttles.map(({ method, path, ...limits }) => [`${method} ${path}`, limits] as const)
   const lookups = limited.filter(([route]) => route.endsWith('/accesskeylookups'))

@@ -28,6 +28,7 @@ function after(stage: Stage, ...actions: ('close' | 'open')[]): Stage['methodSet
   return settings
 }
 
+// threat: storage-11
 test('every method setting of the template is closed, and opened with its own rates', () => {
   const stage = stageOf()
   expect(Object.keys(stage.methodSettings)).toEqual(
@@ -43,6 +44,7 @@ test('every method setting of the template is closed, and opened with its own ra
   expect(after(stage, 'close', 'open')).toEqual(stage.methodSettings)
 })
 
+// threat: storage-11
 test('a stage that was read when it was closed, or has no limit of all methods, is refused', () => {
   const { methodSettings } = stageOf()
   expect(() => throttlesOf({ methodSettings: after({ methodSettings }, 'close') ?? {} }, 'open')).toThrow(

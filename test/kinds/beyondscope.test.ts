@@ -67,6 +67,7 @@ describe.each(credentials)('$kind', (kind) => {
   const reason =
     /the access key used has a scope that this .* does not inherit|may write only providers that have this scope/
 
+  // threat: users-10
   test.each(Object.entries(changes))(
     'beyond the scopes of a caller keeps its metadata and spec: %s',
     async (what, change) => {
@@ -103,6 +104,7 @@ describe.each(credentials)('$kind', (kind) => {
 })
 
 // The status of the other kinds is computed.
+// threat: users-10
 test('an access key beyond the scopes of a caller keeps its status', async () => {
   const world = worldOf(stored.OwnedAccessKey, deployment.parts)
   await world.create(world.object({ name: 'status' }))

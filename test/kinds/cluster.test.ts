@@ -82,6 +82,7 @@ describe('what can never work', async () => {
     return found
   }
 
+  // threat: users-32
   test.each([
     '',
     'eu.example.com',
@@ -163,6 +164,7 @@ describe('access to a cluster', () => {
     })
   })
 
+  // threat: users-31
   test.each([
     { server: 'https://evil.example.com' },
     { certificateAuthorityData: '' },
@@ -185,6 +187,7 @@ describe('how this service reaches a cluster', () => {
   const accounts = { server, tokens: 'ServiceAccounts', credentials: { secretRef: { name: 'a' } } }
   const scoped = contextOf({ ...admin, chain: [{ rules: [{}] }] })
 
+  // threat: exchange-38
   test('is for system:masters without a scope to say, also by default and when it is taken away', async () => {
     const world = worldOf(Cluster, deployment.parts)
     const create = (name: string, spec: JsonObject) =>

@@ -173,6 +173,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await world.read(nameOf(before))).object).toEqual(stored.object)
     })
 
+    // threat: exchange-7
     test('refuses to add, change and remove a label of the server, and keeps it', async () => {
       const [name, label] = [fresh(), 'management.platform/from']
       const why = `metadata.labels: Forbidden: ${label}: only the server sets labels of management.platform/`

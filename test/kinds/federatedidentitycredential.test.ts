@@ -108,6 +108,7 @@ const usesProviders: Scope = {
 const shopMaker: Scope = { ...shop, ...usesProviders }
 
 describe('the provider', () => {
+  // threat: exchange-54
   test('that does not exist, or that the user may not use, is a 422 with one text', async () => {
     const reason = (name: string) => `422 spec.identityProvider: Invalid value: "${name}": not found`
     expect(await refused({ ...valid, identityProvider: 'nothing' }, bob)).toBe(reason('nothing'))
@@ -152,6 +153,7 @@ describe('a cluster', () => {
     scope: {},
   })
 
+  // threat: exchange-12
   test('that is recognized by its issuer demands a namespace', async () => {
     await provide('aks', { issuer: 'https://eastus.oic.prod-aks.azure.com/tenant/cluster/', ...shared })
     const reason = 'must be system:serviceaccount:NAMESPACE:*'
@@ -300,6 +302,7 @@ describe('whose it is', () => {
     })
   })
 
+  // threat: exchange-53
   test.each(cases.cannot as [string, JsonObject, string][])('cannot be %s', async (_, more, reason) =>
     expect(await refused({ ...valid, ...more }, alice)).toBe(reason),
   )
@@ -342,6 +345,7 @@ describe('a caller with an end', () => {
   const reason = (act: string, after = '') =>
     `403 the access key used expires at ${new Date(soon * 1000).toISOString().slice(0, 19)}Z and may not ${act} a federated identity credential, which could outlive it${after}`
 
+  // threat: exchange-51
   test('makes none, with and without a scope', async () => {
     expect(await refused(valid, ending(alice))).toBe(reason('create'))
     expect(await refused(valid, ending(scoped(alice, shopMaker)))).toBe(reason('create'))
@@ -364,6 +368,7 @@ describe('a caller with an end', () => {
     expect(await refused(valid, login(60, [shopMaker]))).toBe(reason('create'))
   })
 
+  // threat: exchange-51
   test('changes none, but may disable it', async () => {
     const { name } = await made(valid, alice)
     expect(await refusedChange(name, { ...valid, ttl: 60 }, ending(alice))).toBe(reason('change'))
@@ -381,6 +386,7 @@ describe('a caller with a scope', () => {
     expect(toTrust(stored)).toMatchObject({ carried: [other], creator: 'user:alice', makers: ['maker-uid'] })
   })
 
+  // threat: exchange-53
   test('changes none that lacks its scopes, and keeps them below a new one', async () => {
     const { name } = await made(valid, alice)
     expect(await refusedChange(name, { ...valid, scope: {} }, scoped(alice, other))).toBe(
@@ -405,6 +411,7 @@ describe('claim mappings', () => {
   })
   const only = '403 spec.claimMappings: only system:masters without a scope may create or change them'
 
+  // threat: exchange-56
   test('are for administrators without a scope', async () => {
     expect(await refused({ ...people, scope: {} }, alice)).toBe(only)
     expect(await refused(people, scoped(admin, shopMaker))).toBe(only)
@@ -413,10 +420,12 @@ describe('claim mappings', () => {
     expect(await refusedChange(name, { ...scopedPeople, disabled: true }, scoped(admin, shop))).toBe(only)
   })
 
+  // threat: exchange-56
   test.each(cases.unprocessable as [string, JsonObject, string][])('with %s are a 422', async (_, more, reason) =>
     expect(await refused(username(more))).toContain(reason),
   )
 
+  // threat: exchange-56
   test('without a prefix are a 422', async () =>
     expect(await refused(username({ prefix: '' }))).toContain('spec.claimMappings.username.prefix'))
 
@@ -428,6 +437,7 @@ describe('claim mappings', () => {
     )
   })
 
+  // threat: exchange-56
   test('of the e-mail address in Azure are a 422', async () => {
     const claims = [{ claim: 'oid', values: ['1'] }]
     const spec = {
@@ -506,6 +516,7 @@ describe('the gate', () => {
   })
 })
 
+// threat: exchange-9
 test('claims that a later release refuses block no other change', async () => {
   const { name } = await made({ identityProvider: 'company', claims: [{ claim: 'sub', values: ['a'] }], scope: {} })
   const old = { identityProvider: 'company', claims: [{ claim: 'locale', values: ['en'] }], scope: {} }

@@ -193,6 +193,7 @@ describe('the type of a cluster', () => {
     expect(await refused({ issuer: aks, type: 'OIDC' })).toContain('must be Kubernetes for this issuer')
   })
 
+  // threat: exchange-12
   test('may be set later, which ends the keys of earlier exchanges, and never changes again', async () => {
     const { world, name, stored } = await made({ issuer })
     await world.change(name, (live) => ({ ...live, spec: { issuer, type: 'Kubernetes' } }))
@@ -249,6 +250,7 @@ describe('access', () => {
   const left = (names: string) =>
     `spec.access: ${names} of owners without access may keep issuing access keys: disable those that must not`
 
+  // threat: exchange-52
   test('that somebody loses is a warning with the open trusts of that owner', async () => {
     const { world, name } = await made({ issuer, access: [entry(['ann', 'ben'], ['shop'])] })
     const trusts = worldOf(FederatedIdentityCredential, deployment.parts)
@@ -293,6 +295,7 @@ describe('pinned keys', () => {
   const usable =
     'must be usable for signatures with RS256, ES256; RSA keys have 2048 to 8192 bits, and an exponent of at most 8 bytes'
 
+  // threat: gateway-10, exchange-22
   test.each([
     { what: 'no JSON', jwks: '{', reason: 'must be valid JSON' },
     { what: 'no key set', jwks: '[]', reason: 'must be a JSON object with a list of keys' },
@@ -333,11 +336,13 @@ describe('pinned keys', () => {
     expect(await refused({ issuer, jwks })).toBe(`422 spec.jwks: Forbidden: ${reason}`),
   )
 
+  // threat: exchange-23
   test('that no algorithm of the provider can use are a 422', async () => {
     const jwks = JSON.stringify({ keys: [publicKey()] })
     expect(await refused({ issuer, jwks, algorithms: ['EdDSA'] })).toContain('keys[0] (kid "a") must be usable')
   })
 
+  // threat: exchange-23
   test.each<[string, JsonValue[], string]>([
     ['a short key', [publicKey('b', shortPair)], 'keys[1] (kid "b") is'],
     ['a key of another algorithm', [{ kty: 'OKP', crv: 'Ed25519', x: 'AA', kid: 'b' }], 'keys[1] (kid "b") is'],
@@ -365,6 +370,7 @@ describe('pinned keys', () => {
   })
 
   // The object, its managedFields and the annotation of kubectl apply would keep the key for every reader.
+  // threat: exchange-22
   test('that are private are a 422, which neither repeats nor stores them', async () => {
     const secret = { ...pair.privateKey.export({ format: 'jwk' }), kid: 'a' }
     const jwks = JSON.stringify({ keys: [secret] })
@@ -442,6 +448,7 @@ describe('access', () => {
   test('use can be asked for in an access review', async () =>
     expect(await may(use({ teams: ['*'] }), bob, 'use')).toEqual({ type: 'allowed', rule: 'spec.access[0]' }))
 
+  // threat: exchange-54
   test.each(['update', 'patch', 'delete', 'deletecollection'])('%s is for administrators only', async (verb) => {
     expect(await may(use({ teams: ['*'] }), alice, verb)).toEqual({
       type: 'denied',
@@ -450,6 +457,7 @@ describe('access', () => {
     expect((await may({}, admin, verb)).type).toBe('allowed')
   })
 
+  // threat: exchange-54
   test('create is for administrators only', () => {
     const { store } = worldOf(kind, deployment.parts)
     expect(accessToCreate(store, contextOf(alice))).toEqual({
@@ -459,6 +467,7 @@ describe('access', () => {
   })
 
   // Keys that come out have the scope of the provider, but not that of whoever chose the keys of the provider.
+  // threat: exchange-55
   test('with a scope is limited to providers of this scope, and to disabling', async () => {
     const scope: Scope = { rules: [{ resources: [{ group: 'management.platform' }] }] }
     const context = contextOf(withScopes(admin, scope))

@@ -80,6 +80,7 @@ describe('a warning', () => {
     expect(team.warnings).toEqual([expect.stringMatching(/ has all permissions of team:ops$/)])
   })
 
+  // threat: use-15
   test('is given for a change that removes a restriction', async () => {
     const { name } = await create({ scope, ttl: 60 })
     const loses = (member: string) => `access key "${name}" is no longer restricted by ${member}`
@@ -147,6 +148,7 @@ describe('the last sources of a key', () => {
     expect(await sourcesOf(name)).toEqual([shown('192.0.2.1', 10)])
   })
 
+  // threat: use-16
   test('are neither recorded nor shown where the deployment says so, and the next use removes them', async () => {
     const silent = createServer({ ...deployment.environment, RECORD_SOURCES: 'false' })
     const { name, key } = await createAtNoon()

@@ -120,6 +120,7 @@ describe('the key', () => {
     expect(await use(other.key, noon)).toMatchObject({ key: { name: other.name } })
   })
 
+  // threat: storage-6
   test('is given to only one of two concurrent creates with the same value', async () => {
     const secrets = [keySecret('both-want-this-value-0123456789-01234')]
     const both = await Promise.allSettled([createKeyObject({}, { secrets }), createKeyObject({}, { secrets })])
@@ -153,6 +154,7 @@ describe('while the pepper is replaced', () => {
     return server
   }
 
+  // threat: storage-6
   test('functions with both peppers but different current ones never give one value to two keys', async () => {
     const servers = [await serverWith('1'), await serverWith('2')]
     for (let round = 0; round < 5; round += 1) {
@@ -193,6 +195,7 @@ describe('the life of a key', () => {
   })
 
   // The format date-time accepts strings that are not times.
+  // threat: gateway-9
   test.each(['2099-01-01T00:00:00+99:99', '2099-01-01T00:00:00Ztea'])(
     'lastActivity must be a time, not %s',
     async (text) => {
@@ -287,6 +290,7 @@ describe('scopes', () => {
     expect(await use(key, noon)).toMatchObject({ chain: [projects, own] })
   })
 
+  // threat: use-17
   test('a key with an expiry cannot create a key that outlives it', async () => {
     const key = { ...alice.key, expires: later(100).getTime() / 1000 }
     const ending = { ...alice, key }

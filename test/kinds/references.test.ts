@@ -85,6 +85,7 @@ const isOther = (kind: string, path: string): boolean =>
   SCOPE.test(path) ||
   DATA.has(path.split('.')[1]?.replace('{}', '') ?? '')
 
+// threat: users-27
 test('every text of every kind is a reference, which is judged, or opens nothing', () => {
   const unknown = kinds.flatMap(({ kind, schema }) =>
     textsOf(schema.spec, 'spec').flatMap(({ path, isReference }) =>
@@ -207,6 +208,7 @@ describe.each(references)('$kind $path', ({ kind, path, specOf, outside, inside 
     )
   }
 
+  // threat: users-27
   test.each(outside)('does not point at %j for a caller with a scope, new or changed', async (value) => {
     for (const scope of [evil, {}]) {
       expect(errorsFor(value, scope).map(({ field }) => field)).toEqual([path])

@@ -61,6 +61,7 @@ describe('what can never work', async () => {
     return found
   }
 
+  // threat: virtual-10
   test.each([
     'https://vc.example.com',
     'vc.example.com/path',
@@ -82,6 +83,7 @@ describe('what can never work', async () => {
     await create(hosted(host, false))
   })
 
+  // threat: virtual-10
   test('in a host with a password is a 422 that does not repeat it', async () => {
     const [cause] = await refused(hosted('me:hunter2@vc.example.com'))
     expect(cause).toContain('"<redacted>"')
@@ -95,6 +97,7 @@ describe('what can never work', async () => {
     },
   )
 
+  // threat: virtual-10
   test.each([
     ['no base64', '%'],
     ['PEM without base64', certificate],
@@ -177,6 +180,7 @@ describe('how this service reaches a virtual cluster', () => {
   const accounts = { owner: { user: 'alice' }, tokens: 'ServiceAccounts' }
   const scoped = contextOf({ ...admin, chain: [{ rules: [{}] }] })
 
+  // threat: exchange-38
   test('is for system:masters without a scope to say, if service accounts issue the tokens', async () => {
     const world = worldOf(kind, deployment.parts)
     const created = world.create(world.object({ name: 'r1' }, accounts), { context: scoped })

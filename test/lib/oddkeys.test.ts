@@ -63,6 +63,7 @@ const readers: [string, [string, unknown][], (odd: never) => Promise<boolean | u
 ]
 
 describe.each(readers)('no odd key in a %s', (_, odd, read) => {
+  // threat: exchange-19
   test('leaves an error behind that ends a TLS connection', async () => {
     const broken: string[] = []
     for (const [what, key] of odd) {

@@ -74,6 +74,7 @@ describe.each(BOTH)('the %s release', (release) => {
     expect((await self(release, token)).status).toBe(401)
   })
 
+  // threat: releases-1
   test('never accepts a key whose credential has an unknown critical member', async () => {
     const { name, token } = await make('critical')
     const at = await credentialOf(name)

@@ -120,6 +120,7 @@ async function take(key: Expected, one: Step, pair: Pair): Promise<void> {
 
 let count = 0
 
+// threat: releases-2
 test('a value works exactly as long as both releases together promise', async () => {
   const property = fc.asyncProperty(steps, async (sequence) => {
     const name = `mixed-${count++}`

@@ -60,6 +60,7 @@ describe.each(STATES)('a key that is %s', (state) => {
   const title = state.replaceAll(' ', '-')
   const make = (what: string) => makeKey(releases, state, `${title}-${what}`)
 
+  // threat: releases-2
   test('is judged the same by both releases', async () => {
     const [one, other] = [await make('old'), await make('new')]
     expect(await outcomesOf('old', one)).toEqual(await outcomesOf('new', other))
@@ -79,6 +80,7 @@ describe.each(STATES)('a key that is %s', (state) => {
     expect(json.items.map((item: typeof old) => item.spec)).toEqual([old.spec])
   })
 
+  // threat: releases-2
   test('has lost nothing after the previous release has changed it', async () => {
     const [changed, same] = [await make('changed'), await make('same')]
     const { spec } = await read(changed, 'new')

@@ -131,6 +131,7 @@ describe('an access review for a target', () => {
     return json.status.denied !== true
   }
 
+  // threat: users-16
   test('says whether the SubjectAccessReview of the cluster denies the request, for random scopes', async () => {
     const agent = await key({
       user: 'agent',

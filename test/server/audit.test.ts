@@ -193,6 +193,7 @@ describe('the audit record of a denied request', () => {
     })
   })
 
+  // threat: users-22
   test.each<[string, string, Call, string]>([
     [
       'the object is forbidden',
@@ -212,6 +213,7 @@ describe('the audit record of a denied request', () => {
     expect(record).toMatchObject({ decision: 'deny', code: 403, reason: expect.stringContaining(reason) })
   })
 
+  // threat: users-21
   test('denies an apply that would create an object that the scope does not allow to create', async () => {
     const { value: token } = await makeKey({ user: 'alice', scope: { rules: [{ verbs: ['patch'] }] } })
     const body = { apiVersion, kind: 'OwnedAccessKey', metadata: { name: 'applied' } }
@@ -221,6 +223,7 @@ describe('the audit record of a denied request', () => {
   })
 
   // The client sees the 404 of a missing object.
+  // threat: logs-5
   test('records hidden objects as denied, although the answer is 404', async () => {
     const { name } = await makeKey({ user: 'bob' })
     const { answer, record } = await callAudited(`${keys}/${name}`, { token: alice.value })
@@ -336,6 +339,7 @@ describe('issued credentials', () => {
   })
 
   // Anyone who reads the log learns which credential was issued, and never the credential.
+  // threat: logs-2
   test('is the same for an ExecCredential, and contains no part of it', async () => {
     const headers = { accept: 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1' }
     const token = await kubeConfig({}, '', headers)
@@ -354,12 +358,14 @@ describe('issued credentials', () => {
     expect(certificate.record.serial).toBe(new X509Certificate(clientCertificateData).serialNumber)
   })
 
+  // threat: logs-2
   test('says that a kube config with a plugin has no credential', async () => {
     const { answer, record } = await kubeConfig({ exec: { command: 'curl', args: ['an-argument'] } })
     const { uid } = answer.json.metadata
     expect(record).toEqual({ ...common, ...byAlice(), ...ofCreation, uid, credential: 'none' })
   })
 
+  // threat: users-23
   test('names the kind of credential that a dry run would issue, but no ID, and none of a refused kube config', async () => {
     const query = '?dryRun=All'
     const made = [
@@ -428,6 +434,7 @@ describe('issued credentials', () => {
 })
 
 describe('the audit record', () => {
+  // threat: logs-1
   test('redacts anything that looks like a credential, wherever it appears', async () => {
     const { value } = await makeKey({})
     const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl'
@@ -438,6 +445,7 @@ describe('the audit record', () => {
     expect(server.log.join('')).not.toContain(value)
   })
 
+  // threat: logs-3
   test('is one line of printable text, whatever names and headers contain', async () => {
     const before = server.log.length
     const name = encodeURIComponent('a\n{"message":"audit","user":"root"}\u2028\u202e\u0000')
@@ -450,6 +458,7 @@ describe('the audit record', () => {
     expect(record.user).toBe('admin')
   })
 
+  // threat: logs-3
   test('limits the user agent to 128 characters, names to 256, a reason to 512 and audiences to 16', async () => {
     const long = 'x'.repeat(3000)
     const { record } = await callAudited(`${keys}?fieldSelector=metadata.name%3D${long}`, {

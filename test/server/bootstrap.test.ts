@@ -20,6 +20,7 @@ const bootstrap = () => ensureFirstKey(Object.create(server.parts, { secrets: { 
 
 const self = (token: string) => server.post('/apis/management.platform/v1/selves', {}, token)
 
+// threat: deployment-2
 test("the first key is an administrator's and is kept while it works", async () => {
   expect(await bootstrap()).toBe('made')
   const first = kept ?? ''
@@ -29,6 +30,7 @@ test("the first key is an administrator's and is kept while it works", async () 
 })
 
 // A key is deleted because it leaked. Nothing may store that value again.
+// threat: deployment-2
 test('a deleted or disabled first key stays invalid and is replaced', async () => {
   const leaked = kept ?? ''
   const { accessKey } = (await self(leaked)).json.status

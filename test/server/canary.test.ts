@@ -302,6 +302,7 @@ describe('generated keys in the wrong place', () => {
     ['apiVersion', (value) => ({ apiVersion: value })],
   ]
 
+  // threat: storage-2
   test('are rejected with the name of the field and without the value', async () => {
     const target = 'misplaced'
     await post('a place for none', object(target, { user: 'alice' }))
@@ -340,6 +341,7 @@ describe('generated keys in the wrong place', () => {
     ])
   })
 
+  // threat: storage-2
   test('are redacted in messages about paths, queries and headers', async () => {
     const any = [200, 400, 403, 404, 405, 406, 410, 415, 422, 504]
     for (const path of ['', '/status', '/x']) await send(`path${path}`, `${keys}/${newGeneratedKey()}${path}`, {}, any)
@@ -358,6 +360,7 @@ describe('generated keys in the wrong place', () => {
     }
   })
 
+  // threat: storage-2
   test('are removed from the kubectl apply annotation, as are fields that the kind does not have', async () => {
     const name = 'noted'
     const manifests: ((value: string) => object)[] = [
@@ -414,6 +417,7 @@ describe('the canary does not appear', () => {
     expect(streamed.join('')).toContain('"MODIFIED"')
   })
 
+  // threat: storage-3
   test('in any answer except the one to the create', () => {
     const where = new Map(canaries.map(({ value }) => [value, [] as string[]]))
     for (const { request, text } of heard) for (const value of canariesIn(text)) where.get(value)?.push(request)
@@ -421,14 +425,17 @@ describe('the canary does not appear', () => {
     expect([...where]).toEqual(shown)
   })
 
+  // threat: storage-3
   test('in an open watch', () => expect(canariesIn(streamed.join(''))).toEqual([]))
 
+  // threat: logs-1
   test('in the log', () => {
     const log = server.log.join('')
     expect(log).toContain('"requestId"')
     expect(canariesIn(log)).toEqual([])
   })
 
+  // threat: events-1
   test('in events', async () => {
     const published = () => server.services.published.join('')
     // That of the last change of all.
@@ -438,6 +445,7 @@ describe('the canary does not appear', () => {
     expect(published()).not.toContain(server.adminKey)
   })
 
+  // threat: storage-3
   test('in managed fields', () => {
     const all = heard.map(({ text }) => text).join('') + streamed.join('')
     expect(all).toContain('f:displayName')
@@ -447,6 +455,7 @@ describe('the canary does not appear', () => {
     }
   })
 
+  // threat: storage-1
   test('in the table outside sealed credentials, where the key is not stored either', async () => {
     const sealed = new Set(canaries.filter(({ kind }) => kind === 'sealed').map(({ value }) => value))
     let items = 0

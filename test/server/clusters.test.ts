@@ -36,6 +36,7 @@ const statuses = async (name: string, token: string) => [
 const tokenIn = async (text: string): Promise<string> => (await parseYaml(text)).users[0].user.token
 
 describe('a scope', () => {
+  // threat: users-29
   test('of the cluster opens its object and its kube config, and no other cluster', async () => {
     const { token } = await alices(at('eu'))
     expect(await statuses('eu', token)).toEqual([200, 201])
@@ -71,6 +72,7 @@ describe('a scope', () => {
       ])
   })
 
+  // threat: users-30
   test.each(['agent', 'vcluster'])(
     'with the role %s names where the key may review, and opens neither',
     async (role) => {
@@ -112,6 +114,7 @@ describe('a chain', () => {
     ])
   })
 
+  // threat: users-29
   test('of two clusters opens none, and a role of an ancestor closes it', async () => {
     const making: Scope = { rules: [{ resources: [{ group: 'management.platform', resources: ['ownedaccesskeys'] }] }] }
     const one = await alices({ ...making, ...at('eu') })

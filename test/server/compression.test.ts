@@ -73,6 +73,7 @@ describe('a streaming function', () => {
     await expect(buffer(compressAnswer(failHalfway(), headers).source)).rejects.toThrow('halfway')
   })
 
+  // threat: use-3
   test.each([gzip, {}])('does not end an answer cleanly when it is cut while nobody reads it: %j', async (headers) => {
     const cut = new AbortController()
     async function* waiting(): AsyncGenerator<string> {

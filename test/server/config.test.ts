@@ -30,6 +30,7 @@ test('a function starts with the deployed settings and with no settings', () => 
   expect(() => createAuthenticatingServer({}).storage).toThrow('environment variable TABLE_NAME is not set')
 })
 
+// threat: authorizer-8, signin-6
 test.each([
   [
     'BASE_PATH',

@@ -1,8 +1,10 @@
 /** Serves the console by the packaged template, without AWS services: it needs none. */
 import { request as send } from 'node:http'
+import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildConsole, type ConsoleFile } from '../../clients/console/build.ts'
+import { buildDocumentation } from '../../infra/documentation/build.ts'
 import { type Gateway, startGateway } from '../../infra/local/gateway/gateway.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { noResources } from '../support/noresources.ts'
@@ -51,6 +53,7 @@ const fileOf = (pattern: RegExp): ConsoleFile => {
 }
 
 describe('the console', () => {
+  // threat: page-8
   test('is served without a key, and its page is not kept by browsers', async () => {
     const page = fileOf(/html$/).text.replace('{{sign-in}}\n', '')
     for (const path of ['/console/', '/console/index.html', '/console/?from=elsewhere']) {
@@ -83,6 +86,20 @@ describe('the console', () => {
     expect(plain.body.toString()).toBe(text)
   })
 
+  test('is served with its documentation, which browsers do not keep', async () => {
+    const documents = await buildDocumentation(join(import.meta.dirname, '../..'))
+    for (const { name, type, text } of documents) {
+      const { status, headers, body } = await ask(`/console/${name}`)
+      expect([name, status, headers['content-type']]).toEqual([name, 200, type])
+      expect(headers['cache-control']).toBe(name.endsWith('.css') ? 'public, max-age=31536000, immutable' : 'no-store')
+      expect(body.toString()).toBe(text)
+    }
+    const { body } = await ask('/console/docs/')
+    expect(body.toString()).toContain('<a href="ci">CI jobs</a>')
+    const { status, headers } = await ask('/console/docs')
+    expect([status, headers.location]).toEqual([308, 'docs/'])
+  })
+
   test('has an address that ends with a slash: the one without leads there, below any stage', async () => {
     const { status, headers } = await ask('/console?a=b')
     expect([status, headers.location, headers['cache-control']]).toEqual([308, 'console/', 'no-store'])
@@ -90,6 +107,7 @@ describe('the console', () => {
     expect(target.href).toBe(`${gateway.url}/console/`)
   })
 
+  // threat: page-6
   test.each([
     '/console/nothing.js',
     '/console/console-0000000000000000.js',
@@ -101,6 +119,12 @@ describe('the console', () => {
     '/console/../console/index.html',
     '/console/..%2findex.html',
     '/console/__proto__',
+    '/console/docs/nothing',
+    '/console/docs/ci/',
+    '/console/docs//',
+    '/console/docs/..%2fci',
+    '/console/docs/__proto__',
+    '/console/docs/README.md',
     '/console/constructor',
     '/console/kubernetes/management/version',
     `/console/${'a'.repeat(4000)}`,
@@ -109,11 +133,20 @@ describe('the console', () => {
     expect(status).toBe(404)
     expect(headers['cache-control']).toBe('no-store')
     expect(headers['content-type']).toBe('text/plain; charset=utf-8')
-    expect(body.toString()).toBe('There is no such page. The console has one address, which ends with /console/.\n')
+    expect(body.toString()).toBe(
+      'There is no such page. The console has one address, which ends with /console/, and its documentation /console/docs/.\n',
+    )
   })
 
+  // threat: page-1, page-5
   test('protects itself with headers on every answer', async () => {
-    for (const path of ['/console/', '/console', '/console/nothing', `/console/${fileOf(/css$/).name}`]) {
+    for (const path of [
+      '/console/',
+      '/console',
+      '/console/nothing',
+      `/console/${fileOf(/css$/).name}`,
+      '/console/docs/ci',
+    ]) {
       const { headers } = await ask(path)
       expect(headers['content-security-policy']).toBe(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
@@ -168,6 +201,7 @@ test('the console is served at the root of a custom domain and below a base path
   }
 })
 
+// threat: signin-5
 test('the console with an identity provider has its settings in the page, and its origins in the policy', async () => {
   const other = await start(
     { mapping: '' },

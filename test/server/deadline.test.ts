@@ -44,6 +44,7 @@ describe('a request that waits for the table until the answer 504', () => {
     await vi.waitFor(() => expect(failures()).toBeGreaterThan(before), patience)
   }
 
+  // threat: use-6
   test('does not enable a key that was disabled meanwhile', async () => {
     const { metadata: caller } = await make({ name: 'caller' }, { user: 'alice' })
     await make({ name: 'leaked' }, { user: 'alice' })
@@ -68,6 +69,7 @@ describe('a request that waits for the table until the answer 504', () => {
     expect((await read('leaked')).spec.disabled).toBe(true)
   })
 
+  // threat: use-6
   test('does not delete the objects it listed', async () => {
     await make({ name: 'kept' })
     await requestPastDeadline(
@@ -79,6 +81,7 @@ describe('a request that waits for the table until the answer 504', () => {
   })
 })
 
+// threat: use-6
 test('a request that was received too long ago does not start', async () => {
   const answer = await call('patch', { parameters: { name: 'none' }, received: Date.now() - 20_000, body: {} })
   expect(answer.status).toBe(504)
@@ -97,6 +100,7 @@ describe('a deadline', () => {
   })
 
   // In a frozen process one clock jumps, or both.
+  // threat: use-6
   test.each([
     ['the wall clock', { wall: 20_000, monotonic: 0 }],
     ['the monotonic clock', { wall: 0, monotonic: 20_000 }],

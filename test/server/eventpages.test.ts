@@ -1,12 +1,13 @@
-/** Runs the function of docs/events.md that disables a key whose old value is used, with the key that the page makes for it. */
+/** Runs the function of examples/events that disables a key whose ended value is used, with the key that is made for it there. */
 
 import { execFile } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Aws, startAws } from '../support/aws.ts'
+import { readExample } from '../support/examples.ts'
 import { testFolder } from '../support/folder.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'
@@ -19,9 +20,9 @@ const folder = testFolder()
 let aws: Aws
 
 beforeAll(async () => {
-  const page = await readFile(join(root, 'docs/events.md'), 'utf8')
-  const [manifest = ''] = /^apiVersion: management[\s\S]*?(?=^EOF$)/m.exec(page) ?? []
-  const template = /^```yaml\n(Parameters:[\s\S]*?)^```$/m.exec(page)?.[1] ?? ''
+  const commands = await readExample('events/disable-on-reuse-key.sh')
+  const [manifest = ''] = /^apiVersion: management[\s\S]*?(?=^EOF$)/m.exec(commands) ?? []
+  const template = await readExample('events/disable-on-reuse.yaml')
   const { Resources } = load(template.replace(/!(Sub|Ref|GetAtt) /g, '')) as {
     Resources: { Function: { Properties: { Code: { ZipFile: string } } } }
   }

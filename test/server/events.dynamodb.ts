@@ -153,6 +153,7 @@ function told(name: string): string[] {
   return [...byId.values()].flatMap((texts) => [...texts]).sort()
 }
 
+// threat: events-2
 test('every type of event is published for what happened, though calls fail', async () => {
   await run()
   const plain = await make('plain', { ttl: 5 * 24 * hour }, { labels: { team: 'shop' } })

@@ -58,6 +58,7 @@ const trust = 'the federated identity credential of the access key'
 const provider = 'the identity provider of the access key'
 const asTested = 'has changed since the exchange: exchange another ID token'
 
+// threat: exchange-24
 test('a key is refused by Self and by TokenReview once a gate is closed, and accepted when it is as before', async () => {
   const key = await exchange({ spec: { scope: { clusters: [{ cluster: 'eu' }] } } })
   const reviews = '/apis/authentication.k8s.io/v1/tokenreviews'
@@ -94,6 +95,7 @@ test('what a cluster knows from the key or a token of it is denied by SubjectAcc
   expect(await review()).toEqual({ allowed: false, denied: true, reason: 'the access key no longer gives access' })
 })
 
+// threat: exchange-24
 test('a watch ends within ten seconds after a gate is closed', async () => {
   const key = await exchange()
   let ahead = 0
@@ -119,6 +121,7 @@ test('a watch ends within ten seconds after a gate is closed', async () => {
 })
 
 describe('an exchanged key', () => {
+  // threat: exchange-53
   test('has the identity, the labels and the inherited chain that the exchange gives it', async () => {
     const carried = [{ projects: [{ project: 'a' }] }]
     const scope = { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] }
@@ -160,6 +163,7 @@ describe('an exchanged key', () => {
     'the user, together with disabled': { user: 'bob', disabled: true },
     'its identity': { identity: { userId: 'other' } },
   }
+  // threat: exchange-25
   test.each(Object.keys(changes))('cannot be changed: %s', async (what) => {
     const key = await exchange({ spec: { scope: { projects: [{ project: 'a' }] } } })
     const owner = (await server.make(keys, accessKey('', { user: 'alice', scope: {} }, { generateName: 'owner-' })))
@@ -196,6 +200,7 @@ describe('an exchanged key', () => {
 })
 
 describe('a workload with an exchanged key', () => {
+  // threat: exchange-25
   test.each<[string, JsonObject]>([
     ['of a user', {}],
     ['of administrators', { groups: ['system:masters'] }],
@@ -251,6 +256,7 @@ describe('a person with an exchanged key', () => {
     expect((await post(keys, accessKey('erins-brief', { ttl: 60 }), late.token)).status).toBe(201)
   })
 
+  // threat: storage-13
   test('creates nothing in a request that was allowed before a gate was closed', async () => {
     const key = await exchange({ spec: { ...login, user: 'fay' } })
     const used = await server.parts.authenticate(key.token)
@@ -269,6 +275,7 @@ describe('a person with an exchanged key', () => {
 })
 
 describe('what a key leaves behind', () => {
+  // threat: exchange-28, use-4
   test.each<[string, Wish, boolean, string]>([
     ['is returned if it ends before the key', {}, false, ''],
     [
@@ -346,6 +353,7 @@ describe('an exchanged key of a trust and a provider', () => {
 
   type At = 'trustPath' | 'providerPath'
   const remove: Call = { method: 'DELETE' }
+  // threat: exchange-24
   test.each<[string, At, Call, string]>([
     ['the trust is disabled', 'trustPath', mergePatch({ spec: { disabled: true } }), `${trust} is disabled`],
     [

@@ -141,6 +141,7 @@ const callsOfRequests = (): number[] =>
     .map((line) => JSON.parse(line))
     .flatMap(({ message, verb, storageCalls }) => (message === 'audit' && verb !== 'watch' ? [storageCalls] : []))
 
+// threat: rotation-3
 test('a rotation with a value of its own can be repeated until it succeeds, and a value works at any moment', async () => {
   const { rotate, use } = rotatingOn(() => server)
   /** Repeats a call in bad weather as a job does, at most 20 times. */

@@ -1,11 +1,11 @@
-/** Runs the examples of docs/federation-*.md with tokens in the form of each platform. */
+/** Runs the examples of docs/federation.md, docs/ci.md and docs/workloads.md with tokens in the form of each platform. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { dump, load } from 'js-yaml'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Runner, type Step, startRunner } from '../clients/action/runner.ts'
 import { interpolate, type Job, runAfterScript, runScript } from '../clients/gitlab/gitlab.ts'
-import { readPage } from '../support/commands.ts'
+import { objectsIn, readExample } from '../support/examples.ts'
 import { claimsOf } from '../support/federation.ts'
 import { type Block, mountPod, type Platform, startPlatform, yamlOf } from '../support/federationpages.ts'
 import { describeKubectl } from '../support/kubectl.ts'
@@ -13,9 +13,6 @@ import { cluster, clusters, instance, instances } from '../support/objects.ts'
 import { runProgram } from '../support/programs.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-const PLATFORMS = 'docs/federation-platforms.md'
-const PODS = 'docs/federation-pods.md'
-const OTHERS = 'docs/federation-others.md'
 const CI = 'docs/ci.md'
 
 let server: TestServer
@@ -44,7 +41,7 @@ describe('CI jobs', async () => {
   afterAll(() => server?.call(`${instances('p-shop')}/staging`, { method: 'DELETE' }))
 
   describe('of GitHub Actions', async () => {
-    const [provider, trust] = await yamlOf(PLATFORMS, 'GitHub Actions')
+    const [provider, trust] = await yamlOf('docs/federation.md', 'The two objects')
     const [workflow] = await yamlOf(CI, 'GitHub Actions')
     const [action] = workflow.jobs.deploy.steps as Block[]
 
@@ -97,7 +94,7 @@ describe('CI jobs', async () => {
   })
 
   describe('of GitLab CI', async () => {
-    const [provider, trust] = await yamlOf(PLATFORMS, 'GitLab CI')
+    const [provider, trust] = await objectsIn('gitlab/trust.yaml')
     const [pipeline] = await yamlOf(CI, 'GitLab CI')
     const template = await readFile(new URL('../../clients/gitlab/templates/kubeconfig.yml', import.meta.url), 'utf8')
     const shell = { name: 'sh', command: 'sh', args: [] }
@@ -141,7 +138,8 @@ describe('CI jobs', async () => {
 })
 
 describe('Buildkite', async () => {
-  const [provider, trust, pipeline] = await yamlOf(PLATFORMS, 'Buildkite')
+  const [provider, trust] = await objectsIn('buildkite/trust.yaml')
+  const [pipeline] = await objectsIn('buildkite/pipeline.yaml')
   const [step] = pipeline.steps
 
   async function runJob(claims = {}) {
@@ -172,7 +170,8 @@ esac
 })
 
 describe('CircleCI', async () => {
-  const [provider, trust, config] = await yamlOf(OTHERS, 'CircleCI')
+  const [provider, trust] = await objectsIn('circleci/trust.yaml')
+  const [config] = await objectsIn('circleci/config.yaml')
   const job = config.jobs.deploy
 
   test('gets a key on the branch, uses it and revokes it', async () => {
@@ -201,7 +200,8 @@ describe('CircleCI', async () => {
 })
 
 describe('Bitbucket Pipelines', async () => {
-  const [provider, trust, config] = await yamlOf(OTHERS, 'Bitbucket Pipelines')
+  const [provider, trust] = await objectsIn('bitbucket/trust.yaml')
+  const [config] = await objectsIn('bitbucket/bitbucket-pipelines.yaml')
   const [{ step }] = config.pipelines.branches.main
 
   test('gets a key in the environment, uses it and revokes it', async () => {
@@ -218,9 +218,8 @@ describe('Bitbucket Pipelines', async () => {
 })
 
 describe('Terraform Cloud', async () => {
-  const [provider, trust] = await yamlOf(OTHERS, 'Terraform Cloud')
-  const [, script = ''] =
-    /<<-EOT\n(.*?)^ *EOT$/ms.exec(await readFile(new URL(`../../${OTHERS}`, import.meta.url), 'utf8')) ?? []
+  const [provider, trust] = await objectsIn('terraform-cloud/trust.yaml')
+  const [, script = ''] = /<<-EOT\n(.*?)^ *EOT$/ms.exec(await readExample('terraform-cloud/provider.tf')) ?? []
 
   test('gets the credential of its provider in each process of an apply', async () => {
     platform = await startPlatform(server, [provider, trust], 'terraformcloud.apply')
@@ -244,7 +243,8 @@ describe('Terraform Cloud', async () => {
 })
 
 describeKubectl('Kubernetes pods', async () => {
-  const [provider, trust, config] = await yamlOf(PODS, 'Kubernetes pods')
+  const [provider, trust] = await objectsIn('kubernetes/trust.yaml')
+  const [config] = await objectsIn('kubernetes/pod.yaml')
 
   async function runPod(claims = {}) {
     const { folder, here } = platform
@@ -272,14 +272,14 @@ describeKubectl('Kubernetes pods', async () => {
   })
 })
 
-describe('docs/gitops.md', async () => {
-  const GITOPS = 'docs/gitops.md'
-  const [podsProvider] = await yamlOf(PODS, 'Kubernetes pods')
+describe('a controller', async () => {
+  const [podsProvider] = await objectsIn('kubernetes/trust.yaml')
   const provider = { ...podsProvider, metadata: { name: 'hub' } }
-  const [trust, secret] = await yamlOf(GITOPS, 'Argo CD')
-  const [, webhook, { spec }] = await yamlOf(GITOPS, 'External Secrets')
+  const [trust] = await objectsIn('argocd/trust.yaml')
+  const [secret] = await objectsIn('argocd/cluster.yaml')
+  const [, webhook, { spec }] = await objectsIn('external-secrets/kubeconfig.yaml')
 
-  test('lets Argo CD exchange the token of each of its service accounts', async () => {
+  test('such as Argo CD exchanges the token of each of its service accounts', async () => {
     platform = await startPlatform(server, [provider, trust], 'kubernetes.pod')
     const { folder, here } = platform
     const { command, args, apiVersion } = JSON.parse(secret.stringData.config).execProviderConfig
@@ -293,7 +293,7 @@ describe('docs/gitops.md', async () => {
     }
   })
 
-  test('lets the webhook generator of External Secrets ask for a kube config', async () => {
+  test('such as the webhook generator of External Secrets asks for a kube config', async () => {
     await server.make(clusters, cluster('west', { access: [{ verbs: ['use'], teams: ['shop'] }] }))
     const { token: accessKey } = await server.makeKey({ team: 'shop', scope: { clusters: [{ cluster: 'west' }] } })
     const { method, url, headers, body, result } = webhook.spec
@@ -315,20 +315,24 @@ describe('a job that gets the kube config of a cluster in one request', async ()
   const access = [{ verbs: ['use'], teams: ['shop'] }]
   beforeAll(() => server.make(clusters, cluster('west', { access })))
   afterAll(() => server.call(`${clusters}/west`, { method: 'DELETE' }))
-  const text = await readFile(new URL(`../../${OTHERS}`, import.meta.url), 'utf8')
-  const [aws = ''] = (await readPage(OTHERS)).blocks.get('AWS') ?? []
-  const azure = (await yamlOf(OTHERS, 'Azure DevOps'))[2].steps[0]
-  const [, jenkins = ''] = /'''\n([\s\S]*?)^ *'''/m.exec(text) ?? []
+  const aws = await readExample('aws/job.sh')
+  const [{ steps }] = await objectsIn('azure-devops/azure-pipelines.yaml')
+  const [, jenkins = ''] = /'''\n([\s\S]*?)^ *'''/m.exec(await readExample('jenkins/Jenkinsfile')) ?? []
   const printsToken = '#!/bin/sh\nprintf "%s\\n" "$ID_TOKEN"\n'
 
   test.each([
-    { heading: 'AWS', fixture: 'aws.role', script: aws, programs: ['aws'] },
-    { heading: 'Azure DevOps', fixture: 'azure.managedidentity', script: azure.inputs.inlineScript, programs: ['az'] },
-    { heading: 'Jenkins', fixture: 'oidc.person', script: jenkins, programs: [] },
+    { heading: 'aws', fixture: 'aws.role', script: aws, programs: ['aws'] },
+    {
+      heading: 'azure-devops',
+      fixture: 'azure.managedidentity',
+      script: steps[0].inputs.inlineScript,
+      programs: ['az'],
+    },
+    { heading: 'jenkins', fixture: 'oidc.person', script: jenkins, programs: [] },
   ])(
     'works with a token of the form of $heading only, and ends the token',
     async ({ heading, fixture, script, programs }) => {
-      const [provider, trust] = await yamlOf(OTHERS, heading)
+      const [provider, trust] = await objectsIn(`${heading}/trust.yaml`)
       platform = await startPlatform(server, [provider, trust], fixture)
       for (const name of programs) await platform.install(name, printsToken)
       await platform.install('kubectl', '#!/bin/sh\ncat west.kubeconfig\n')
@@ -345,7 +349,7 @@ describe('a job that gets the kube config of a cluster in one request', async ()
         }
         return platform.run(script, env)
       }
-      const lived = heading === 'Jenkins' ? { exp: Math.floor(Date.now() / 1000) + 3600, build_number: 7 } : {}
+      const lived = heading === 'jenkins' ? { exp: Math.floor(Date.now() / 1000) + 3600, build_number: 7 } : {}
       const ran = await run({ [claim]: values[0], ...lived })
       expect([ran.code, ran.stderr]).toEqual([0, ''])
       expect(ran.stdout).toContain('server: https://west.example.com')
@@ -358,8 +362,9 @@ describe('a job that gets the kube config of a cluster in one request', async ()
 })
 
 describe('a cluster in one request', async () => {
-  const [provider] = await yamlOf(PODS, 'Kubernetes pods')
-  const [trust, config] = await yamlOf(PODS, 'A cluster in one request')
+  const [provider] = await objectsIn('kubernetes/trust.yaml')
+  const [trust] = await objectsIn('kubernetes/cluster-trust.yaml')
+  const [config] = await objectsIn('kubernetes/cluster-kubeconfig.yaml')
 
   test('is a token for that cluster only, from curl as the plugin', async () => {
     platform = await startPlatform(server, [provider, trust], 'kubernetes.pod')
@@ -377,12 +382,12 @@ describe('a cluster in one request', async () => {
 })
 
 describe.each([
-  ['CircleCI', 'circleci.branch', 'circleci.fork'],
-  ['Bitbucket Pipelines', 'bitbucket.environment', 'bitbucket.renamed'],
-  ['Terraform Cloud', 'terraformcloud.apply', 'terraformcloud.plan'],
-  ['Any OpenID Connect issuer', undefined, undefined],
+  ['circleci', 'circleci.branch', 'circleci.fork'],
+  ['bitbucket', 'bitbucket.environment', 'bitbucket.renamed'],
+  ['terraform-cloud', 'terraformcloud.apply', 'terraformcloud.plan'],
+  ['oidc', undefined, undefined],
 ])('%s', async (heading, fixture, refused) => {
-  const [provider, trust] = await yamlOf(OTHERS, heading)
+  const [provider, trust] = await objectsIn(`${heading}/trust.yaml`)
 
   test('gets a key with a fitting token only', async () => {
     platform = await startPlatform(server, [provider, trust], fixture ?? 'oidc.person')
@@ -394,7 +399,8 @@ describe.each([
 })
 
 describeKubectl('people', async () => {
-  const [trust, config] = await yamlOf('docs/federation.md', 'People')
+  const [trust] = await objectsIn('people/trust.yaml')
+  const [config] = await objectsIn('people/kubeconfig.yaml')
   const provider = {
     apiVersion: 'management.platform/v1',
     kind: 'IdentityProvider',

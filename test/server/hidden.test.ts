@@ -64,6 +64,7 @@ describe.each([
   { kind: 'OwnedAccessKey', collection: keys },
   { kind: 'VirtualClusterInstance', collection: instances },
 ])('$kind', ({ kind, collection }) => {
+  // threat: users-1, users-4
   test.each(requests)('returns the same for a hidden and a missing object to: %s', async (_, request) => {
     const [hidden, missing] = await Promise.all(
       ['others', 'nobody'].map(async (name) => {
@@ -75,6 +76,7 @@ describe.each([
     expect(hidden?.status).toBeGreaterThanOrEqual(400)
   })
 
+  // threat: users-1
   test('hidden objects appear in no list, count, watch of one name or deletecollection', async () => {
     const lists = [
       '',
@@ -90,6 +92,7 @@ describe.each([
     expect((await server.call(`${collection}/others`)).status).toBe(200)
   })
 
+  // threat: users-4
   test('self reviews do not reveal hidden objects', async () => {
     const ask = async (name: string) => {
       const resource = collection.split('/').at(-1)
@@ -102,6 +105,7 @@ describe.each([
     expect(await ask('nobody')).toEqual(await ask('others'))
   })
 
+  // threat: users-4
   test('a blocking owner reference does not reveal whether the owner exists', async () => {
     const withOwner = (name: string) => {
       const owner = { apiVersion, kind, name, uid, blockOwnerDeletion: true }
@@ -144,6 +148,7 @@ describe('the history of an object that the user can no longer read', () => {
   const makeAgain = (path: string) => server.make(instances, instance(path.split('/').at(-1) ?? ''))
 
   // At once, because the watches wait for their timeout.
+  // threat: users-3
   test.concurrent.each<[string, string, string, ((path: string) => Promise<unknown>)[]]>([
     ['instances', 'loses its access', instances, [unshare]],
     ['instances', 'loses it and is deleted', instances, [unshare, remove]],
@@ -194,6 +199,7 @@ describe('the history of an object that the user can no longer read', () => {
   })
 })
 
+// threat: users-4
 test('a kube config does not reveal whether a hidden instance exists', async () => {
   const [hidden, missing] = await Promise.all(
     ['others', 'nobody'].map(async (name) => {

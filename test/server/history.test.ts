@@ -92,6 +92,7 @@ describe('history', () => {
     expect(JSON.stringify(object)).not.toContain('127.0.0.1')
   })
 
+  // threat: events-9
   test('is that of the key, not of an earlier one of its name', async () => {
     const name = 'again'
     const first = await server.makeKey({ user: 'alice' }, { name })
@@ -103,6 +104,7 @@ describe('history', () => {
     expect((await server.parts.storage.queryCompanions(historyPartition(first.uid))).items).toEqual([])
   })
 
+  // threat: events-5
   test('is shown to those who may read the key, and to nobody else', async () => {
     const alice = await server.makeKey({ user: 'alice' })
     const bob = await server.makeKey({ user: 'bob' })
@@ -126,6 +128,7 @@ describe('history', () => {
     expect(Object.keys(json.status)).not.toContain('events')
   })
 
+  // threat: events-5
   test('names other users and their keys to administrators only', async () => {
     const admin = await server.makeKey({ user: 'root', groups: ['system:masters'] })
     const key = await server.makeKey({ user: 'alice' }, {}, admin.token)
@@ -144,6 +147,7 @@ describe('history', () => {
     }
   })
 
+  // threat: events-5
   test('names no key to a scoped reader that it may not read', async () => {
     const alice = await server.makeKey({ user: 'alice' })
     const named = (name: string) => ({
@@ -176,6 +180,7 @@ describe('history', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'revoked', actor: { user: 'system:leak-report' } }))
   })
 
+  // threat: events-7
   test('keeps the leak and the creation in sight when somebody changes the key again and again', async () => {
     const alice = await server.makeKey({ user: 'alice' })
     const key = await server.makeKey({}, {}, alice.token)
@@ -219,6 +224,7 @@ describe('family', () => {
     expect(truncated).toBeUndefined()
   })
 
+  // threat: events-5
   test('shows only keys that the reader may read, and whose maker it may know', async () => {
     const admin = await server.makeKey({ user: 'root', groups: ['system:masters'] })
     const [bobs, roots] = [
@@ -332,6 +338,7 @@ describe('a list of the keys that a key made', () => {
     expect([await names(made), await names('metadata.name=l-maker')]).toEqual([[], ['l-maker']])
   })
 
+  // threat: events-6
   test('tells nobody more than the keys themselves', async () => {
     const admin = await server.makeKey({ user: 'root', groups: ['system:masters'] }, { name: 'r-admin' })
     const finn = await server.makeKey({ user: 'finn' }, { name: 'r-finn' }, admin.token)

@@ -41,6 +41,7 @@ beforeAll(async () => {
 const unchecked = { check: 'rights', reason: 'not checked: it depends on an object that you may not see' }
 
 describe('an access review', () => {
+  // threat: users-15
   test('of a key of somebody else is the 404 of a key that does not exist', async () => {
     const [hidden, missing, read] = await Promise.all([
       review(bob.name, alice.token),
@@ -55,6 +56,7 @@ describe('an access review', () => {
   test('is a 404 before the body is judged', async () =>
     expect((await review(bob.name, alice.token, {})).status).toBe(404))
 
+  // threat: users-15
   test('by a scoped key is only about that key and keys that carry its scopes', async () => {
     const scope = { rules: [{ verbs: ['get', 'create'], resources: [{ group }] }] }
     const scoped = await key({ user: 'alice', scope })
@@ -93,6 +95,7 @@ describe('an access review', () => {
     expect(await about(bob.name)).toEqual(await about('nobody'))
   })
 
+  // threat: users-15
   test('tells nothing about objects that the caller may not see, even if the key may use them', async () => {
     const dev = await key({ user: 'alice', groups: ['team:dev'] })
     const place = { namespace: 'p-c' }
@@ -113,6 +116,7 @@ describe('an access review', () => {
     expect(await about(bob.name)).toEqual(await about('nobody'))
   })
 
+  // threat: users-15
   test('tells a scoped key nothing about objects outside its scope', async () => {
     const scope = {
       rules: [{ verbs: ['get', 'create'], resources: [{ group, resources: ['ownedaccesskeys', '*/accessreview'] }] }],

@@ -17,6 +17,7 @@ describe('hostile bodies', () => {
   const owner = (index: number) =>
     `{"apiVersion":"v1","kind":"K","name":"n","uid":"${index}","controller":true,"blockOwnerDeletion":true}`
 
+  // threat: gateway-11
   test.each<[string, () => string]>([
     ['numbers for groups', () => json(`{"groups":[${list(90_000, () => '0')}]}`)],
     ['roles', () => json(`{"scope":{"roles":[${list(40_000, () => '{"role":"x"}')}]}}`)],
@@ -38,6 +39,7 @@ describe('hostile bodies', () => {
     await refused([{ method: 'POST', path: keys, token: held.alice, body }], [400])
   })
 
+  // threat: gateway-13
   test('an object cannot grow step by step until lists of it fail', async () => {
     const { json: made } = await send({ method: 'POST', path: keys, token: held.alice, body: json('{}') })
     const statuses = []
@@ -50,6 +52,7 @@ describe('hostile bodies', () => {
     expect(statuses).toEqual([200, 200, 200, 413, 413, 413])
   })
 
+  // threat: gateway-14
   test('no object is too large to disable and delete', async () => {
     const type = { 'content-type': 'application/merge-patch+json' }
     const outcomes: [size: number, made: number, disabled: number, deleted: number, used: number][] = []
@@ -84,6 +87,7 @@ describe('hostile bodies', () => {
   })
 
   // It compresses to almost nothing, so only the limit on its text applies.
+  // threat: gateway-14
   test('no object has too much text to disable and delete', async () => {
     const type = { 'content-type': 'application/merge-patch+json' }
     const createLong = (length: number) => {

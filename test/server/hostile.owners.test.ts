@@ -67,6 +67,7 @@ describe('the deletion of objects of other users', () => {
     ],
   ]
 
+  // threat: users-24
   test.each(writes)('is not blocked by an owner reference with another name: %s', async (_, write) => {
     const victim = await createBy(asBob, `victim-${markers++}`)
     const own = await createBy(asAlice, `own-${markers++}`)
@@ -87,6 +88,7 @@ describe('the deletion of objects of other users', () => {
     await expect.poll(async () => (await asBob(`${keys}/${victim.metadata.name}`)).status).toBe(404)
   })
 
+  // threat: users-24
   test('is not delayed by non-blocking references or by finalizers', async () => {
     const [foreground, orphan] = [await createBy(asBob, 'in-foreground'), await createBy(asBob, 'orphaning')]
     const ownerReferences = [reference(foreground), reference(orphan)]
@@ -102,6 +104,7 @@ describe('the deletion of objects of other users', () => {
 })
 
 // Specification, section 7. kube-apiserver's mapper also knows kinds in lower case.
+// threat: users-24
 test.each<[string, object, string]>([
   ['of another user', {}, 'you need permission to delete the owner'],
   ['in lower case', { kind: 'ownedaccesskey' }, 'you need permission to delete the owner'],
@@ -121,6 +124,7 @@ test.each<[string, object, string]>([
   expect(await create((path, call) => server.call(path, call))).toEqual([201, undefined])
 })
 
+// threat: users-24
 test('owner references neither delete nor change objects of other users', async () => {
   await server.make(instances('p-a'), instance('x', { owner: { user: 'alice' } }))
   const others = await server.make(instances('p-b'), instance('x', { owner: { user: 'bob' } }))

@@ -9,6 +9,7 @@ const victims = useVictims()
 const { held, send, refused } = victims
 
 describe('privileges', () => {
+  // threat: use-2
   test('end for an open watch when the value or the scope of its key changes', async () => {
     const { metadata } = await victims.server.make(below.keys, key('watching', { user: 'alice', groups: ['dev'] }))
     const { parts } = victims.server

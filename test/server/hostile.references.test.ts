@@ -57,6 +57,7 @@ const attacks: [name: string, path: string, call: () => Call | Promise<Call>][] 
 ]
 
 describe.each(['project', 'patcher'])('an administrator’s key with a scope (%s)', (holder) => {
+  // threat: users-27
   test.each(attacks)('is refused by %s, in dry runs too', async (_, path, call) => {
     for (const query of ['', 'dryRun=All']) {
       const to = query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`

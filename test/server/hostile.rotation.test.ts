@@ -22,6 +22,7 @@ const selfRotate = { roles: [{ role: 'selfRotate' }] }
 const kinds = (name: string): object[] => [{}, { replace: true }, { finish: true }, { key: own(name) }]
 
 describe('a key with the role selfRotate', () => {
+  // threat: rotation-14
   test('reads and rotates itself, and does nothing else', async () => {
     const token = await make('rotator', { user: 'alice', groups: ['dev'], ttl: 3600, scope: selfRotate })
     const others = ['alice', 'ci', 'keeper', 'victim', 'of-team', 'none']
@@ -44,6 +45,7 @@ describe('a key with the role selfRotate', () => {
     await victims.unharmed()
   })
 
+  // threat: rotation-14
   test('of an administrator reads and rotates only itself, too', async () => {
     const groups = ['system:masters']
     const token = await make('master', { user: 'root', groups, ttl: 3600, scope: selfRotate })
@@ -58,6 +60,7 @@ describe('a key with the role selfRotate', () => {
     await send({ method: 'DELETE', path: `${keys}/master`, token: held.admin })
   })
 
+  // threat: rotation-14
   test('is not mistaken for a key of the same name that was deleted', async () => {
     const token = await make('again', { user: 'alice', ttl: 3600, scope: selfRotate })
     await send({ method: 'DELETE', path: `${keys}/again`, token: held.admin })
@@ -66,6 +69,7 @@ describe('a key with the role selfRotate', () => {
     expect(await works(second)).toBe(true)
   })
 
+  // threat: rotation-11
   test('must expire at a fixed time', async () => {
     const body = (spec: object) => ({ metadata: { generateName: 'endless-' }, spec: { scope: selfRotate, ...spec } })
     for (const spec of [{}, { ttl: 0 }, { ttl: 60, ttlAfterLastActivity: true }])
@@ -82,6 +86,7 @@ describe('a key with the role selfRotate', () => {
 })
 
 describe('a stolen value', () => {
+  // threat: rotation-11
   test('of a key with the role selfRotate neither locks the owner out nor lives longer', async () => {
     const token = await make('stolen', { user: 'alice', ttl: 3600, scope: selfRotate })
     const { expirationTimestamp } = (await send({ path: `${keys}/stolen`, token })).json.status
@@ -106,6 +111,7 @@ describe('a stolen value', () => {
     expect(after.expirationTimestamp).toBe(expirationTimestamp)
   })
 
+  // threat: rotation-10
   test('that was rotated changes nothing during its overlap', async () => {
     const scope = { rules: [{ resources: [{ group: 'management.platform' }] }] }
     const old = await make('rotated', { user: 'alice', ttl: 3600, scope })
@@ -119,6 +125,7 @@ describe('a stolen value', () => {
     expect((await self(json.status.key)).accessKey).toBe('rotated')
   })
 
+  // threat: rotation-19
   test('that ended rotates and finishes nothing', async () => {
     const old = await make('ended', { user: 'alice' })
     const { json } = await send(rotation('ended', old, { overlapSeconds: 0 }))
@@ -133,6 +140,7 @@ describe('a stolen value', () => {
 })
 
 describe('a rotation', () => {
+  // threat: rotation-15
   test('gives a scoped key no value of its maker, nor of any key that does not carry its scope', async () => {
     const all = { group: 'management.platform', resources: ['ownedaccesskeys', 'ownedaccesskeys/*'] }
     const scope = { rules: [{ resources: [all] }] }
@@ -154,6 +162,7 @@ describe('a rotation', () => {
     expect((await send(rotation('made', maker, { finish: true }))).status).toBe(201)
   })
 
+  // threat: rotation-15
   test('gives no user a value of a key with more groups or of the service', async () => {
     await make('powerful', { user: 'alice', groups: ['dev', 'ops'] })
     await make('login', { user: 'alice', groups: ['dev'], type: 'Login' })
@@ -163,6 +172,7 @@ describe('a rotation', () => {
     )
   })
 
+  // threat: rotation-15
   test('gives a key that expires no value of one that lives longer', async () => {
     const short = await make('short', { user: 'alice', groups: ['dev'], ttl: 60 })
     await make('long', { user: 'alice', groups: ['dev'], ttl: 3600 })

@@ -80,6 +80,7 @@ describe('an administrator’s key with a scope', () => {
   })
   const applied = { ...key('beyond'), ...annotated, metadata: { name: 'beyond', ...annotated.metadata } }
 
+  // threat: users-10
   test('deletes keys beyond its scope, and changes nothing of them', async () => {
     const token = await victims.make('narrow', { user: 'alice', groups: ['system:masters'], scope })
     await victims.make('beyond', { user: 'alice' })

@@ -1,4 +1,4 @@
-/** Runs the recipes of docs/kubeconfigs.md with kubectl and curl, against the demo virtual cluster. */
+/** Runs the kube configs of docs/clients.md and of examples/kubeconfig with kubectl and curl, against the demo virtual cluster. */
 
 import { randomBytes } from 'node:crypto'
 import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -9,6 +9,7 @@ import { deploymentName, entryNameOf } from '../../lib/kubeconfig/deployment.ts'
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
 import { type DemoCluster, startDemoCluster } from '../support/democluster.ts'
+import { objectsIn, readExample } from '../support/examples.ts'
 import { yamlOf } from '../support/federationpages.ts'
 import { createKubectl, describeKubectl } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
@@ -17,11 +18,11 @@ import { type Ran, runProgram } from '../support/programs.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { parseYaml } from '../support/yaml.ts'
 
-const PAGE = 'docs/kubeconfigs.md'
+const PAGE = 'docs/clients.md'
 const page = await readPage(PAGE)
 const text = await readFile(join(import.meta.dirname, '../..', PAGE), 'utf8')
-const curlWay = page.commandsOf('curl as the plugin', 0)
-const fileWay = page.commandsOf('A token file', 0)
+const curlWay = await readExample('kubeconfig/curl.sh')
+const fileWay = await readExample('kubeconfig/token-file.sh')
 
 /** Returns the lines of the indented block after a sentence. */
 function shownAfter(sentence: string): string[] {
@@ -80,7 +81,7 @@ async function connectedWay(seconds = 900): Promise<string> {
   const certificate = join(home, 'west-ca.crt')
   await writeFile(certificate, cluster.certificateAuthority)
   await mkdir(join(home, '.kube'), { recursive: true })
-  return page.commandsOf('A connected cluster', 0, {
+  return readExample('kubeconfig/connected-cluster.sh', {
     'https://west.example.com': cluster.url,
     ' west-ca.crt': ` ${certificate}`,
     ' 900,': ` ${seconds},`,
@@ -111,7 +112,7 @@ async function startClient(name: string) {
 }
 
 test('the second form of a request is as the page shows it', async () => {
-  const { code, stdout, stderr } = await run(page.commandsOf('How it works', 0))
+  const { code, stdout, stderr } = await run(page.commandsOf('Where a credential comes from', 0))
   expect([code, stderr]).toEqual([0, ''])
   const shown = shownAfter('This is the response:')
   expect(Object.keys(JSON.parse(stdout))).toEqual(Object.keys(JSON.parse(shown.join(''))))
@@ -119,6 +120,7 @@ test('the second form of a request is as the page shows it', async () => {
 })
 
 describeKubectl('curl as the plugin', () => {
+  // threat: people-2
   test('lists pods with a kube config that contains no secret', async () => {
     expect(await run(curlWay)).toEqual(pods)
     expect(await modeOf('demo.curl')).toBe(0o600)
@@ -145,11 +147,11 @@ describeKubectl('curl as the plugin', () => {
     await disable()
     const { code, stderr } = await run('kubectl --kubeconfig ~/.kube/demo get pods')
     expect(code).toBe(1)
-    expect(stderr.split('\n')).toEqual(
-      expect.arrayContaining(shownAfter('A key that was revoked looks like this in kubectl:')),
-    )
-    const shown = await run('curl -q --config ~/.kube/demo.curl --no-fail')
-    expect(JSON.parse(shown.stdout).message).toContain('access key is disabled')
+    const shown = shownAfter('If the key was revoked, kubectl prints:')
+    expect(shown).toHaveLength(2)
+    expect(stderr.split('\n')).toEqual(expect.arrayContaining(shown))
+    const asked = await run('curl -q --config ~/.kube/demo.curl --no-fail')
+    expect(JSON.parse(asked.stdout).message).toContain('access key is disabled')
     await server.call(`${keys}/${key.name}`, { method: 'DELETE' })
     const deleted = await run('kubectl --kubeconfig ~/.kube/demo get pods')
     expect(deleted.stderr).toContain('The requested URL returned error: 401')
@@ -169,7 +171,7 @@ describeKubectl('curl as the plugin', () => {
   })
 
   test('needs a key with the scope of the page, and no more', async () => {
-    const [{ scope }] = await yamlOf(PAGE, 'How it works')
+    const [{ scope }] = await yamlOf(PAGE, 'Kube configs')
     const useKey = async (name: string, own: object) => {
       key = { name, value: (await server.make(keys, accessKey(name, { user: 'alice', scope: own }))).spec.key }
     }
@@ -247,10 +249,8 @@ describeKubectl('a token file', () => {
   })
 
   test('of an ExecCredential works with cat as the plugin of Argo CD', async () => {
-    await run(`${curlWay}${page.commandsOf('Argo CD', 0)}`)
-    const [{ execProviderConfig }] = await yamlOf(PAGE, 'A token file').then((blocks) =>
-      blocks.filter((block) => block.execProviderConfig),
-    )
+    await run(`${curlWay}${await readExample('kubeconfig/argocd.sh')}`)
+    const [{ execProviderConfig }] = await objectsIn('kubeconfig/argocd.yaml')
     const [path] = execProviderConfig.args
     const config = await parseYaml(await read('demo'))
     // As Argo CD makes it: util/kube and ClusterConfig of its API.
@@ -263,10 +263,11 @@ describeKubectl('a token file', () => {
 
 describeKubectl('a static token', () => {
   test('lists pods, from a file that only its owner can read', async () => {
-    expect(await run(page.commandsOf('A static token', 0))).toEqual(pods)
+    expect(await run(await readExample('kubeconfig/static-token.sh'))).toEqual(pods)
     expect((await stat(join(home, 'demo.kubeconfig'))).mode & 0o777).toBe(0o600)
   })
 })
 
+// threat: logs-2
 test('neither keys nor tokens are in the log', () =>
   expect(server.log.join('')).not.toMatch(/mpk_\w{40}|eyJ[\w-]+\.eyJ/))

@@ -44,6 +44,7 @@ describe('the URL of a report', () => {
   test('has at most 500 characters', () =>
     expect(cleanUrl(`https://a.example/${'b'.repeat(1_000_000)}`, [])).toHaveLength(500))
 
+  // threat: leaks-10
   test('holds neither a credential nor a reported text, however it is written', () => {
     const supplied = 'a-key-that-somebody-has-brought-along'
     const percent = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16)}`).join('')

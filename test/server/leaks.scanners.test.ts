@@ -1,4 +1,4 @@
-/** Tries the rules and the commands of docs/leaks.md: what scanners find with them, and what they report. */
+/** Tries the commands of docs/leaks.md and the rules of examples/leaks: what scanners find with them, and what they report. */
 
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -10,6 +10,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { generateAccessKey, isWellFormed } from '../../lib/authentication/accesskey.ts'
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
+import { readExample } from '../support/examples.ts'
 import { testFolder } from '../support/folder.ts'
 import { describeKubectl, kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
@@ -18,8 +19,6 @@ import { useServer } from '../support/sharedserver.ts'
 
 const text = await readFile(new URL('../../docs/leaks.md', import.meta.url), 'utf8')
 const { commandsOf } = await readPage('docs/leaks.md')
-const blocksOf = (language: string) =>
-  [...text.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block)
 
 interface Workflow {
   jobs: { report: { steps: { env?: Record<string, string>; run?: string }[] } }
@@ -51,8 +50,9 @@ function parseToml(document: string): Record<string, unknown> {
   return root
 }
 
-const [gitleaks, ...otherRules] = parseToml(blocksOf('toml').join('')).rules as GitleaksRule[]
-const [detectors = '', workflow = ''] = blocksOf('yaml')
+const [gitleaks, ...otherRules] = parseToml(await readExample('leaks/gitleaks.toml')).rules as GitleaksRule[]
+const detectors = await readExample('leaks/trufflehog.yaml')
+const workflow = await readExample('leaks/github-alerts.yaml')
 const [trufflehog, ...otherDetectors] = (
   load(detectors) as {
     detectors: {
@@ -152,7 +152,7 @@ describe('what a scanner finds', () => {
   test('is ended by the command that finds the keys of a log', async () => {
     const found = [await makeKey(), await makeKey()]
     await writeFile(join(folder, 'build.log'), found.map((key) => `12:00 key=${key}, done\n`).join(''))
-    const printed = await shell(commandsOf('When a key leaks', 0))
+    const printed = await shell(commandsOf('The day of a leak', 0))
     for (const key of found) {
       expect(await statusOf(key)).toBe(401)
       expect(printed).not.toContain(key)
@@ -162,12 +162,12 @@ describe('what a scanner finds', () => {
   test('is ended by the command for one key, which gets another value by the commands after it', async () => {
     const key = await makeKey()
     await writeFile(join(folder, 'leaked-key'), `${key}\n`)
-    expect(await shell(commandsOf('When a key leaks', 1))).toBe('202\n')
+    expect(await shell(commandsOf('When a key leaks', 0))).toBe('202\n')
     expect(await statusOf(key)).toBe(401)
-    const rotation = commandsOf('When a key leaks', 2, { NAME: `found-${count}` })
+    const rotation = commandsOf('When a key leaks', 1, { NAME: `found-${count}` })
     const { status } = JSON.parse(await shell(rotation, { KEY: server.adminKey }))
     expect(await statusOf(status.key)).toBe(401)
-    const [, patch = ''] = /-p '(.*)'$/m.exec(commandsOf('When a key leaks', 3)) ?? []
+    const [, patch = ''] = /-p '(.*)'$/m.exec(commandsOf('When a key leaks', 2)) ?? []
     const enabled = await server.patch(`${keys}/found-${count}`, patch)
     expect([enabled.status, enabled.headers.warning]).toEqual([200, undefined])
     expect([await statusOf(status.key), await statusOf(key)]).toEqual([201, 401])
@@ -202,7 +202,7 @@ describe('what a scanner finds', () => {
     }))
     await writeFile(join(folder, 'gitleaks'), `#!/bin/sh\nprintf %s '${JSON.stringify(findings)}' > findings.json\n`)
     await chmod(join(folder, 'gitleaks'), 0o755)
-    expect(await shell(commandsOf('Secret scanners', 0))).toBe('')
+    expect(await shell(commandsOf('Find leaks', 0))).toBe('')
     for (const key of found) expect(await statusOf(key)).toBe(401)
     await expect(readFile(join(folder, 'findings.json'))).rejects.toThrow('ENOENT')
   })

@@ -118,6 +118,7 @@ describe('a report of', () => {
     expect([ended, retiring, tokensNotBefore]).toEqual([undefined, undefined, expect.any(Number)])
   })
 
+  // threat: leaks-9
   test('the current value leaves an unused new one of another key, which works once the key is enabled, with a warning', async () => {
     const made = await makeKey()
     const next = await rotate(made)
@@ -132,6 +133,7 @@ describe('a report of', () => {
     expect(await use(next)).toEqual([201])
   })
 
+  // threat: leaks-8
   test('the current value shows the key as leaked until its next value is used, also when it is enabled', async () => {
     const made = await makeKey()
     const shown = async () => {
@@ -210,6 +212,7 @@ describe('a report of', () => {
     expect((await read(made.name)).spec.disabled).toBe(true)
   })
 
+  // threat: leaks-2
   test('a deleted or unknown key gets the same answer', async () => {
     const made = await makeKey()
     await server.call(`${keys}/${made.name}`, { method: 'DELETE' })
@@ -239,6 +242,7 @@ const auditOf = (resource: string) =>
     .map((line) => JSON.parse(line))
     .at(-1)
 
+// threat: leaks-1
 test('a repeated report writes nothing', async () => {
   const made = await makeKey()
   await reportValue(made.value)
@@ -251,6 +255,7 @@ test('a repeated report writes nothing', async () => {
   expect(auditOf('leaks')).toMatchObject({ reported: 1, count: 0, leakedKeys: 0 })
 })
 
+// threat: leaks-1, leaks-6
 test('a flood of texts that are not keys reads nothing, and one of unknown keys writes nothing', async () => {
   /** The items of keys, of their values and of signals. Controllers write others meanwhile. */
   const scan = async () => {
@@ -290,6 +295,7 @@ describe('a key whose current value was reported', () => {
 })
 
 describe('a value that is in use while it is reported', () => {
+  // threat: leaks-7
   test('gives no access to any request that begins after the 202', async () => {
     for (let round = 0; round < 5; round++) {
       const made = await makeKey()
@@ -342,6 +348,7 @@ describe('the endpoint', () => {
     expect(auditOf('leaks')).toMatchObject({ code, reason: 'malformed', decision: 'deny' })
   })
 
+  // threat: leaks-1
   test('refuses more than 50 keys, and credentials in the URL', async () => {
     const credentials = Array.from({ length: 51 }, newValue)
     expect(messageOf(await report({ credentials }))).toEqual([413, 'Request entity too large: limit is 50 credentials'])
@@ -350,6 +357,7 @@ describe('the endpoint', () => {
   })
 })
 
+// threat: leaks-10
 test('reported values are in no log, event, item or answer', async () => {
   const values: string[] = []
   const uids: string[] = []

@@ -30,6 +30,7 @@ describe('a lookup', () => {
     expect(await lookUp(team.token)).toMatchObject({ name: team.name, owner: 'team:ops' })
   })
 
+  // threat: lookups-1
   test('has the same answer for a stranger as for an unknown value', async () => {
     const stranger = await server.makeKey({ user: 'eve' })
     const { name, token: value } = await server.makeKey({ user: 'ann' })
@@ -49,6 +50,7 @@ describe('a lookup', () => {
     ])
   })
 
+  // threat: lookups-1
   test('shows what the scopes of the caller may get', async () => {
     const { name, token: value } = await server.makeKey({ user: 'ann' })
     const withScope = async (scope: object, spec: object = { user: 'ann' }) =>
@@ -82,6 +84,7 @@ describe('a lookup', () => {
     },
   )
 
+  // threat: lookups-1
   test('shows the key of an exchange the keys of its user', async () => {
     const federation = newFederation()
     await openGates(server.parts, federation)
@@ -128,6 +131,7 @@ describe('a lookup', () => {
     expect([await lookUp(value), (await lookUp(token)).name]).toEqual([{}, name])
   })
 
+  // threat: lookups-3, lookups-4
   test('is no use of the value, and leaves no trace of it', async () => {
     const { name, token: value } = await server.makeKey({ user: 'ann' })
     const { json } = await server.post(`${keys}/${name}/rotate`, {})

@@ -107,6 +107,7 @@ const refusal = {
 describe.each(Object.keys(revocations))('a key that is %s while a request uses it', (revoked) => {
   const revoke = (name: string) => revocations[revoked]?.(name) ?? Promise.reject(new Error(revoked))
 
+  // threat: use-7
   test.each(Object.keys(creations))('creates nothing by %s', async (write) => {
     const { name, user } = await createBearer()
     const answer = await interrupt(
@@ -117,6 +118,7 @@ describe.each(Object.keys(revocations))('a key that is %s while a request uses i
     expect(await read(`made-with-${name}`)).toMatchObject({ code: 404 })
   })
 
+  // threat: use-5, use-7
   test.each(Object.keys(changes))('changes nothing by %s', async (write) => {
     const { name, user } = await createBearer()
     await make({ name: `other-than-${name}` }, { user: 'alice' })
@@ -130,6 +132,7 @@ describe.each(Object.keys(revocations))('a key that is %s while a request uses i
   })
 })
 
+// threat: use-7
 test('the value of a deleted key cannot create another key with the same value', async () => {
   const value = 'the-value-of-the-key-of-the-request'
   const { metadata } = await make({ name: 'first-of-the-value' }, { user: 'alice', key: value })

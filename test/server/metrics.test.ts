@@ -66,6 +66,7 @@ const create = (metadata: object) => ({ method: 'POST', body: { ...kind, metadat
 const asPartial = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
 
 // Mistakes of clients for which kube-apiserver returns 5xx.
+// threat: logs-4
 test.each<[number, string, Parameters<TestServer['call']>[1]]>([
   [504, '?resourceVersion=999999999', {}],
   [504, '/one?resourceVersion=999999999', {}],
@@ -117,6 +118,7 @@ const junk = {
   'characters that are not ASCII': 'é'.repeat(40),
 }
 
+// threat: gateway-3
 test.each(Object.entries(junk))('%s causes no read of the table or the pepper', async (_, token) => {
   const asked = await callMeasured(`${keys}/one`, { headers: { authorization: `Bearer ${token}` }, token: '' })
   expect(asked.map(({ metrics }) => metrics)).toEqual([

@@ -1,6 +1,6 @@
 /**
  * Attacks the token endpoint through the gateway, each with its exact answer. Whatever is wrong before the signature and the
- * tenancy have held has one and the same text. docs/threat-model.md quotes the names of these tests.
+ * tenancy have held has one and the same text. docs/threats.md lists what they hold.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -76,12 +76,14 @@ describe('with the one text for everything that is not proved yet', () => {
   const refuses = (answer: Answer, reason: string) => expectRefusal(answer, generic, reason)
   const tries = (token: string, id = client) => federation.exchange(id, token)
 
+  // threat: exchange-48
   test('refuses an unknown client_id, after one read', async () => {
     const answer = await tries(federation.sign(), `nobody@${client.split('@')[1]}`)
     refuses(answer, 'unknown_client')
     expect(server.auditOf(answer).storageCalls).toBe(1)
   })
 
+  // threat: exchange-47
   test('refuses a trust that was deleted and made again by another under its name', async () => {
     const before = await federation.trust('reborn')
     await server.call(`${trusts}/reborn`, { method: 'DELETE' })
@@ -100,6 +102,7 @@ describe('with the one text for everything that is not proved yet', () => {
     refuses(await tries(federation.sign(), id), 'client_disabled')
   })
 
+  // threat: exchange-47
   test('refuses a disabled provider, and one that was deleted and made again under its name', async () => {
     const { issuer } = federation
     const spec = { issuer: 'https://ci.example.com', type: 'OIDC', jwks: issuer.jwks() }
@@ -121,6 +124,7 @@ describe('with the one text for everything that is not proved yet', () => {
     refuses(await tries(sign(), id), 'provider_missing')
   })
 
+  // threat: exchange-45
   test.each(['https://token.actions.githubusercontent.com/', 'https://TOKEN.actions.githubusercontent.com'])(
     'refuses the same claims from issuer %s',
     async (iss) => {
@@ -128,6 +132,7 @@ describe('with the one text for everything that is not proved yet', () => {
     },
   )
 
+  // threat: exchange-45
   test.each(['sts.amazonaws.com', 'https://keys.example.com/test/kubernetes/management'])(
     'refuses a token for audience %j',
     async (aud) => refuses(await tries(federation.sign({ aud })), 'audience'),
@@ -148,6 +153,7 @@ describe('with the one text for everything that is not proved yet', () => {
     refuses(await tries(federation.sign({ repository_owner_id: '99' })), 'provider_claims')
   })
 
+  // threat: exchange-45
   test('refuses a token of another cluster with the same issuer URL', async () => {
     const issuer = 'https://kubernetes.default.svc.cluster.local'
     const other = makeIssuerKey('RS256', 'other')
@@ -165,6 +171,7 @@ describe('with the one text for everything that is not proved yet', () => {
     expect((await tries(token, blue)).status).toBe(200)
   })
 
+  // threat: exchange-45
   test('refuses a token of this API for a cluster', async () => {
     const spec = { scope: { clusters: [{ cluster: 'west' }] } }
     const path = `${management}/directclusterendpointtokens`
@@ -179,6 +186,7 @@ describe('before it reads anything', () => {
   const header = { alg: 'RS256', typ: 'JWT', kid: 'a' }
   const signed = (head: object, body: string | object = claims()) => encode(head, body, 'signature')
 
+  // threat: exchange-49
   test.each<[what: string, token: () => string]>([
     ['an access key', () => server.adminKey],
     ['alg none', () => signed({ ...header, alg: 'none' })],
@@ -191,6 +199,7 @@ describe('before it reads anything', () => {
     expect(server.auditOf(answer)).toMatchObject({ reason: 'malformed', storageCalls: 0, kmsCalls: 0, secretCalls: 0 })
   })
 
+  // threat: exchange-49
   test.each<[what: string, headers: Record<string, string>, change: (form: string) => string, path?: string]>([
     ['a token in the URL', {}, (form) => form, `${tokenPath}?subject_token=x`],
     ['an Authorization header', { authorization: 'Basic eA==' }, (form) => form],
@@ -251,6 +260,7 @@ describe('when signature and tenancy have held, says to the owner of the job', (
     expect(other.text + absent.text).not.toContain('expected-value')
   })
 
+  // threat: exchange-46
   test.each(['github.pullrequesttarget', 'github.workflowrun'])(
     'that the event of %s is refused, in which code of strangers may run',
     async (fixture) => {
@@ -260,6 +270,7 @@ describe('when signature and tenancy have held, says to the owner of the job', (
     },
   )
 
+  // threat: exchange-29
   test('that the token has been exchanged already, also after its key was revoked', async () => {
     const token = federation.sign()
     const { json } = await federation.exchange(client, token)
@@ -358,6 +369,7 @@ describe('the revocation endpoint', () => {
     expect((await server.call(`${keys}/${name}`)).json.spec.user).toBe('alice')
   })
 
+  // threat: exchange-50
   test('leaves an ordinary key that somebody found, with the same answer', async () => {
     const { spec } = await server.make(keys, accessKey('production', { user: 'alice' }))
     const answer = await revoke(spec.key)
@@ -380,6 +392,7 @@ describe('the revocation endpoint', () => {
   })
 })
 
+// threat: exchange-48
 test('a trust that a stranger asks for is not found', async () => {
   const { spec } = await server.make(keys, accessKey('stranger', { user: 'mallory' }))
   const { status } = await server.call(`${trusts}/shop-deploy`, { token: spec.key })

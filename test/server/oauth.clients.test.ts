@@ -67,6 +67,7 @@ const curlArguments = (client: string, accept: string) => [
 ]
 const execCredential = 'application/json;as=ExecCredential;v=v1;g=client.authentication.k8s.io'
 
+// threat: rotation-8
 test('curl gets exactly a key as text, and sends the line break that a file ends with', async () => {
   const text = await promisify(execFile)('curl', curlArguments(operator, 'text/plain'))
   expect([text.stdout, text.stderr]).toEqual([expect.stringMatching(/^mpk_\w{49}$/), ''])

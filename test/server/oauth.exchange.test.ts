@@ -70,6 +70,7 @@ describe('the answer of an exchange', () => {
     expect([self.status, self.json.status.expirationTimestamp]).toEqual([201, json.status.expirationTimestamp])
   })
 
+  // threat: usage-9
   test('of a dry run says what would be granted, writes nothing and leaves the token usable', async () => {
     const token = federation.sign()
     const before = (await server.call(keys)).json.items.length
@@ -275,6 +276,7 @@ describe('the metrics of an exchange', () => {
   })
 })
 
+// threat: exchange-57
 test('an ID token and a key are in no log line, no item and no answer but the one', async () => {
   const token = federation.sign({ canary: 'canary-claim-of-a-token' })
   const answer = await federation.exchange(client, token)

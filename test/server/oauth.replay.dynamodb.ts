@@ -69,6 +69,7 @@ const reasonOf = (answer: Answer) => server.auditOf(answer)?.reason
 /** Returns the answers of requests that were done. A slow machine does not admit all, and says so. */
 const admitted = (answers: readonly Answer[]) => answers.filter(({ status }) => status !== 429 && status !== 503)
 
+// threat: exchange-29
 test('64 concurrent exchanges of one token give one key', async () => {
   const token = federation.sign()
   const before = (await stored()).rows.length
@@ -106,6 +107,7 @@ describe('killed', () => {
   }
 
   const places = [0, 1, 2, 3].flatMap((calls) => [false, true].map((isSent) => ({ calls, isSent })))
+  // threat: exchange-29
   test.each(places)('at call $calls, which was sent: $isSent, nothing is half made', async ({ calls, isSent }) => {
     const token = federation.sign()
     const { storage, died, sdk } = mortalStorage(calls, isSent)
@@ -136,6 +138,7 @@ describe('killed while it makes a token', () => {
 
   /** The calls of an exchange: what was read, the signature, the commit, the record of the use. */
   const places = ['read', 'sign', 'signed', 'written', 'answered'] as const
+  // threat: exchange-41
   test.each(places)('at %s, no token lives without a key, and no key gives anybody access', async (place) => {
     const token = federation.sign()
     const { promise: died, resolve: die } = Promise.withResolvers<'died'>()
@@ -192,6 +195,7 @@ describe('killed while it makes a token', () => {
     expect(reasonOf(await federation.exchange(targeted, token, target))).toBe(isMade ? 'replayed' : 'exchanged')
   })
 
+  // threat: exchange-41
   test('64 exchanges of one ID token give one token if it is exchanged once', async () => {
     const token = federation.sign()
     const before = (await stored()).rows.length
@@ -245,6 +249,7 @@ describe('over a network that fails', () => {
     },
   )
 
+  // threat: exchange-50
   test('a revocation is a 503 when the store fails, so that a job does not take its key for ended', async () => {
     const { json } = await federation.exchange(client, federation.sign())
     network.weather = { share: 1, faults: ['lost'] }

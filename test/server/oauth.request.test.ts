@@ -239,9 +239,11 @@ describe('the text of an error', () => {
     expect(malformed('x'.repeat(1000)).message).toHaveLength(512)
   })
 
+  // threat: exchange-58
   test('has no access key and no token', () =>
     expect(malformed(`see mpk_${'a'.repeat(49)}`).message).toBe('see <redacted>'))
 
+  // threat: exchange-58
   test.each([
     ['refs/heads/main', "'refs/heads/main'"],
     ['it\'s "$(id)" `x`;', "'it%27s %22%24%28id%29%22 %60x%60%3B'"],

@@ -117,6 +117,7 @@ describe('the tenancy', () => {
     )
   })
 
+  // threat: exchange-2
   test('of a job may be its subject, if that has ids', () => {
     const sub = 'repo:octo-org@65/shop@74:ref:refs/heads/main'
     const at = (value: string, token: JsonObject) =>
@@ -143,7 +144,10 @@ describe('the times', () => {
     refusalOf(() => checkMoment(tokenOf(job, more), providerOf(spec), now, rejectedBefore))
   test.each<[Partial<IdToken>, string]>([
     [{ expires: seconds - 29 }, 'accepted'],
-    [{ expires: seconds - 31 }, 'expired: the subject token has expired (exp 2026-11-22T11:59:29Z, 31 s ago)'],
+    [
+      { expires: seconds - 31 },
+      'expired: the subject token has expired (exp 2026-11-22T11:59:29Z, 31 s ago): get it right before the exchange',
+    ],
     [{ issuedAt: seconds + 30 }, 'accepted'],
     [
       { issuedAt: seconds + 31 },
@@ -155,16 +159,19 @@ describe('the times', () => {
     ],
   ])('of %j are %s', (more, outcome) => expect(at(more)).toBe(outcome))
 
+  // threat: exchange-11
   test.each(issuerTypes)('of %s have the longest life of the type, whatever the token says', (type) => {
     const spec = { issuer: 'https://issuer.example.com', type }
     const ofToken = { claims: { type: 'Azure', tid: 'a', 'kubernetes.io': {} }, issuedAt: seconds - 60 }
     const lives = (life: number) => at({ ...ofToken, expires: seconds - 60 + life }, spec)
-    const tooLong = 'too_long: the subject token is valid for more than 24 hours'
+    const tooLong =
+      'too_long: the subject token is valid for more than 24 hours: ask the issuer for a shorter one (GitLab: a shorter timeout of the job)'
     expect(lives(86_400)).toBe('accepted')
     expect(lives(86_700)).toBe(type === 'Azure' ? 'accepted' : tooLong)
     expect(lives(86_701)).toBe(tooLong)
   })
 
+  // threat: exchange-11
   test('of a known issuer have its longest life, whatever type the provider says', () => {
     const longer = { expires: seconds + 86_700 }
     expect(at(longer, { issuer: github, type: 'Azure' })).toMatch(/^too_long/)
@@ -189,6 +196,7 @@ describe('the other claims', () => {
     expect(check(claims, environment)).toBe(outcome),
   )
 
+  // threat: exchange-5
   test.each(['pull_request', 'pull_request_target', 'workflow_run', 'issue_comment', 'a new event'])(
     'refuse the event %s unless the trust lists it, whatever the provider lists',
     (event) => {
@@ -207,6 +215,7 @@ describe('the other claims', () => {
     (event) => expect(check({ event_name: event }, {})).toBe('accepted'),
   )
 
+  // threat: exchange-12
   test('refuse a service account of Kubernetes, unless the provider has the type, which a token never changes', () => {
     const sub = 'system:serviceaccount:shop:operator'
     const pod = tokenOf({ sub, 'kubernetes.io': { namespace: 'shop' } })
@@ -222,6 +231,7 @@ describe('the other claims', () => {
     expect(at({ issuer: 'https://eastus.oic.prod-aks.azure.com/tenant/cluster/' })).toBe('accepted')
   })
 
+  // threat: exchange-13
   test('say that the issuer has left a list out of the token', () => {
     const team = { claims: [{ claim: 'groups', values: ['dev'] }] }
     expect(check({ _claim_names: { groups: 'src1' } }, team)).toBe(
@@ -229,6 +239,7 @@ describe('the other claims', () => {
     )
   })
 
+  // threat: exchange-46
   test('refuse a token of GitHub without an event', () => {
     const { event_name: _, ...rest } = job
     const text = 'event: the subject token has no claim event_name, which this client_id requires'
@@ -261,6 +272,7 @@ describe('a mapped user', () => {
     expect(map(named, { groups: [] }).groups).toEqual([])
   })
 
+  // threat: exchange-56
   test.each<[JsonObject, string]>([
     [{ ...person, email_verified: false }, 'username: claim email_verified is not true'],
     [{ ...person, email_verified: 'True' }, 'username: claim email_verified is not true'],
@@ -274,6 +286,7 @@ describe('a mapped user', () => {
     [{ ...person, email: someKey }, 'username: claim email gives no valid username'],
   ])('is refused for %j', (claims, why) => expect(refusalOf(() => map(claims))).toContain(why))
 
+  // threat: exchange-56
   test.each(['system:admin', 'team:x', 'subject:x'])('is never %s', (name) => {
     const by = { username: { claim: 'name', prefix: '' } }
     expect(refusalOf(() => map({ name }, by))).toBe('username: claim name gives no valid username')
@@ -287,6 +300,7 @@ describe('the grant', () => {
   const scopes = ['a', 'b', 'c', 'd'].map((project) => ({ projects: [{ project }] }))
   const [ceiling = {}, carried = {}, granted = {}, asked = {}] = scopes
 
+  // threat: exchange-53
   test('has the scopes of the provider, the maker, the trust and the request', () => {
     const trust = trustOf({ scope: granted }, { carried: [carried] })
     const grant = grantOf(trust, providerOf({ scope: ceiling }), asked, limits)
@@ -295,6 +309,7 @@ describe('the grant', () => {
     expect(grantOf(trustOf(), providerOf(), undefined, limits)).toEqual({ ttl: 3600, carried: [] })
   })
 
+  // threat: exchange-6
   test('allows nothing that the trust does not allow without a scope of the request', () => {
     const options = { projectNamespacePrefix: 'p-' }
     const targets: Target[] = [
@@ -380,6 +395,7 @@ describe('the key of an exchange', () => {
     expect(long).toMatch(/^a{199}-[a-z2-7]{12}$/)
   })
 
+  // threat: exchange-7
   test('has the labels of its trust and provider, which are their names or, if these are longer, differ like them', () => {
     const names = ['a'.repeat(63), 'a'.repeat(64), `${'a'.repeat(46)}.${'b'.repeat(206)}`, `${'a'.repeat(64)}b`]
     const labels = names.map((name) => Object.values(labelsOf(name, name)))

@@ -191,6 +191,7 @@ const devAudience = () => `${server.base}/virtualclusters/p-shop/dev/${devUid}`
 
 describe('bad targets', () => {
   const unknown = 'is not known'
+  // threat: exchange-43
   test.each([
     [{ audience: 'clusters/prod', resource: 'https://x/clusters/prod' }, 'invalid_target', 'both given'],
     [{ audience: '' }, 'invalid_request', 'the parameter audience is empty'],
@@ -241,6 +242,7 @@ describe('bad targets', () => {
     expect(errorOf(answer)).toEqual([400, 'invalid_target', expect.stringContaining('may not have a token for')])
   })
 
+  // threat: exchange-43
   test('what does not exist and what may not be used have one text', async () => {
     const used = federation.sign()
     await federation.exchange(once, used, toProd)
@@ -260,6 +262,7 @@ describe('bad targets', () => {
     expect(errorOf(await ask({ resource: other }))[1]).toBe('invalid_target')
   })
 
+  // threat: exchange-43
   test('scopes of reviewing agents give no token for the cluster that they name', async () => {
     const client = await federation.trust('agent', {
       scope: { roles: [{ role: 'agent' }], clusters: [{ cluster: 'prod' }] },
@@ -270,6 +273,7 @@ describe('bad targets', () => {
 })
 
 describe('a trust with tokensOnly', () => {
+  // threat: exchange-30
   test('gives tokens and no keys', async () => {
     const client = await federation.trust('tokens', { scope, tokensOnly: true })
     const answer = await federation.exchange(client, federation.sign())
@@ -289,6 +293,7 @@ describe('a trust with tokensOnly', () => {
 })
 
 describe('the key of a token', () => {
+  // threat: exchange-30
   test('belongs to nobody: no verb of an administrator gives it a value, and it cannot be extended', async () => {
     const { json } = await ask(toProd)
     const { name } = keyIn(json.access_token)
@@ -423,6 +428,7 @@ describe('an equal exchange during the life of an ID token', () => {
     expect(second.uid).not.toBe(first.uid)
   })
 
+  // threat: exchange-42
   test.each(['DELETE', 'PATCH', 'revoke', 'bulk'])(
     'never gets another key after the first was ended by %s',
     async (how) => {
@@ -510,6 +516,7 @@ describe('an equal exchange during the life of an ID token', () => {
       expect(await at(start + 90, token)).not.toEqual(second)
     })
 
+    // threat: exchange-42
     test('never gives another key after one was ended, also when that one would have expired', async () => {
       const token = ciToken({ iat: issued, exp: issued + 7200 })
       const { name } = await at(0, token)
@@ -706,6 +713,7 @@ describe('a cluster whose service accounts issue the tokens', () => {
       expect((await server.post(path, body, spec.key)).status).toBe(201)
     })
 
+    // threat: exchange-33
     test('ends nothing for a token that somebody made up, or that has expired', async () => {
       const { cluster, target, client } = await begin()
       const { json } = await federation.exchange(client, federation.sign(), target)

@@ -55,6 +55,7 @@ describe('a key', () => {
     await expect(open()).rejects.toThrow('2 open watches')
   })
 
+  // threat: gateway-17
   test('cannot exceed the limit by opening many watches at once', async () => {
     const { open, uid, owner } = countWatches()
     const opened = await Promise.allSettled(Array.from({ length: 12 }, open))
@@ -136,6 +137,7 @@ describe('the server', () => {
   }
 
   // Watches of kinds without objects occupy a function too.
+  // threat: gateway-17
   test('counts watches of all kinds until they end', async () => {
     const { spec, metadata } = await server.make(keys, accessKey('watching', { user: 'alice' }))
     const query = '?watch=1&timeoutSeconds=600&allowWatchBookmarks=1'
@@ -153,6 +155,7 @@ describe('the server', () => {
   })
 
   // Proxies and link checkers ask for the headers only. A function would watch for nobody.
+  // threat: gateway-17
   test('opens no watch for HEAD, whatever the query', async () => {
     const { spec, metadata } = await server.make(keys, accessKey('heading', { user: 'alice' }))
     const head = (path: string) => server.call(path, { method: 'HEAD', token: spec.key })

@@ -1,4 +1,4 @@
-/** Runs the commands of docs/keys-and-rotation.md that list keys, and those of docs/revoking.md, against the local server. */
+/** Runs the commands of docs/operating.md that list keys, and those of docs/leaks.md that end many, against the local server. */
 import { execFile } from 'node:child_process'
 import { delimiter } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,8 +7,8 @@ import { readPage } from '../support/commands.ts'
 import { describeKubectl, kubeConfig, useKubectl } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
 
-const { commandsOf } = await readPage('docs/keys-and-rotation.md')
-const revoking = await readPage('docs/revoking.md')
+const { commandsOf } = await readPage('docs/operating.md')
+const leaks = await readPage('docs/leaks.md')
 
 describeKubectl('the page on operations, with kubectl,', () => {
   const at = useKubectl()
@@ -40,28 +40,34 @@ describeKubectl('the page on operations, with kubectl,', () => {
     spec: { disabled?: boolean }
   }
 
+  /** What a user puts into the commands: somebody else, and a time after the keys were made. */
+  const given = (whose: string) => ({
+    'users: [alice]': whose,
+    '2026-11-22T09:00:00Z': new Date(Date.now() + 60_000).toISOString(),
+  })
+
   test('disables all keys of a user and no others', async () => {
-    expect(await shell(commandsOf('Revoking', 1))).toBe('2\n')
+    const said = await shell(leaks.commandsOf('End many keys', 1, given('users: [alice]')))
+    expect(said).toBe('2 of 2, failed: 0, remaining: false\n')
     expect(await listDisabled()).toEqual(['alice-1', 'alice-2'])
   })
 
   test('disables the keys of a team with the substitution that the page states', async () => {
-    await shell(commandsOf('Revoking', 1, { 'users: [alice]': 'teams: [web]' }))
+    await shell(leaks.commandsOf('End many keys', 1, given('teams: [web]')))
     expect(await listDisabled()).toContain('web-1')
   })
 
   test('tries a revocation, then disables what it has shown', async () => {
     const { base, adminKey } = at.server
     await at.server.make(keys, accessKey('carol-1', { user: 'carol' }))
-    const soon = new Date(Date.now() + 60_000).toISOString()
-    const said = { 'users: [alice]': 'users: [carol]', '2026-11-22T09:00:00Z': soon }
-    const tried = await shell(revoking.commandsOf('One request', 0, said))
+    const said = given('users: [carol]')
+    const tried = await shell(leaks.commandsOf('End many keys', 0, said))
     expect(tried).toMatch(/keys:\n {2}- .*name: carol-1/s)
     expect(await listDisabled()).not.toContain('carol-1')
-    expect(await shell(revoking.commandsOf('One request', 1, said))).toBe('1 of 1, failed: 0, remaining: false\n')
+    expect(await shell(leaks.commandsOf('End many keys', 1, said))).toBe('1 of 1, failed: 0, remaining: false\n')
     expect(await listDisabled()).toContain('carol-1')
     const variables = `export CURL_CA_BUNDLE=$(mktemp); echo "$AUTHORITY" > "$CURL_CA_BUNDLE"; KEY=${adminKey}; BASE=${base}; `
-    const answer = await shell(variables + revoking.commandsOf('One request', 2, { '"name": "ci"': '"uid": "none"' }))
+    const answer = await shell(variables + leaks.commandsOf('End many keys', 2, { '"name": "ci"': '"uid": "none"' }))
     expect(JSON.parse(answer).status).toMatchObject({ matched: 0 })
   })
 

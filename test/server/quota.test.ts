@@ -18,6 +18,7 @@ const keyOf = async (spec: object): Promise<string> => (await server.make(keys, 
 const counted = 'count/ownedaccesskeys.management.platform'
 const exceeded = `exceeded quota: max-keys-per-owner, requested: ${counted}=1, used: ${counted}=${most}, limited: ${counted}=${most}`
 
+// threat: gateway-15
 test('limits the keys of an owner, whoever creates them', async () => {
   const [one, another, scoped] = [
     await keyOf({ user: 'alice', groups: ['team:ops'] }),
@@ -36,6 +37,7 @@ test('limits the keys of an owner, whoever creates them', async () => {
   expect((await create(await keyOf({ subject: 'alice' }))).status).toBe(201)
 })
 
+// threat: gateway-15
 test('generated names, dry runs and applies have the same limit', async () => {
   const token = await keyOf({ user: 'bob' })
   const answers = []

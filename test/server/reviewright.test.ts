@@ -53,6 +53,7 @@ async function make(spec: object, token = server.adminKey): Promise<MadeKey & { 
 }
 
 describe('a key with role agent', () => {
+  // threat: reviews-9
   test.each<[string, () => Promise<string>]>([
     ['anybody', async () => (await make({ user: 'alice' })).token],
     [
@@ -94,6 +95,7 @@ describe('a key with role agent', () => {
     expect((await server.parts.storage.queryCompanions('asking')).items).toEqual([])
   })
 
+  // threat: reviews-10
   test('keeps the right when it is rotated and changed otherwise, and loses it with its scope', async () => {
     const owner = await make({ user: 'alice' })
     const agent = await make({ user: 'alice', scope: agentOf('dev') })
@@ -118,6 +120,7 @@ describe('a key with role agent', () => {
   })
 })
 
+// threat: reviews-8
 test('an administrator who reviews records nothing, and all others are denied', async () => {
   const victim = await make({ user: 'victim', scope: at('dev') })
   expect(await ask(server.adminKey, victim)).toEqual({ allowed: false })
@@ -148,6 +151,7 @@ describe('the key of a cluster makes no token and no kube config', () => {
   const makesKeys = { rules: [{ resources: [{ group: 'management.platform', resources: ['ownedaccesskeys'] }] }] }
   const both = { ...at('dev'), virtualClusters: vcluster.virtualClusters }
 
+  // threat: reviews-11
   test.each([
     [agentOf('dev')],
     [agentOf('*')],
@@ -158,6 +162,7 @@ describe('the key of a cluster makes no token and no kube config', () => {
     expect(await credentialsOf((await make({ ...masters, scope })).token)).toEqual(refused),
   )
 
+  // threat: reviews-11
   test('nor does what it makes, or what makes it', async () => {
     const agent = await make({ ...masters, scope: { ...agentOf('dev'), ...both, ...makesKeys } })
     const made = await make({ ...masters, scope: both }, agent.token)
@@ -178,6 +183,7 @@ describe('the key of a cluster makes no token and no kube config', () => {
       return json.access_token
     }
 
+    // threat: reviews-11
     test('whatever scope the exchange asks for, and the right comes from the writer of the trust', async () => {
       const scope = { ...agentOf('dev'), ...both }
       const client = await federation.trust('agents', { ...masters, scope })
@@ -189,6 +195,7 @@ describe('the key of a cluster makes no token and no kube config', () => {
         expect(await ask(await exchanged(client, asked), victim)).toEqual({ allowed: false })
     })
 
+    // threat: reviews-10
     test('and the right ends when another changes the scope of the trust', async () => {
       const client = await federation.trust('owned', { user: 'alice', team: undefined, scope: agentOf('dev') })
       const victim = await make({ user: 'victim', scope: at('dev') })

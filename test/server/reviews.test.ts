@@ -115,6 +115,7 @@ describe('TokenReview', () => {
     })
   })
 
+  // threat: users-12
   test('distinguishes a subject from a user of the same name, here and in tokens', async () => {
     const subject = await key({ subject: 'alice', scope: at('eu') })
     const { user } = (await reviewToken(eu.token, subject.token)).json.status
@@ -147,6 +148,7 @@ describe('TokenReview', () => {
     expect(await lastActivity(dry)).toBeUndefined()
   })
 
+  // threat: reviews-1
   test('returns the same for every invalid token', async () => {
     const dead = await key({ user: 'a', scope: at('eu') })
     await patch(dead.name, { disabled: true })
@@ -183,6 +185,7 @@ describe('TokenReview', () => {
     expect((await reviewFor(`${server.base}/clusters/*`)).audiences).toBeUndefined()
   })
 
+  // threat: reviews-3
   test('accepts a key for a space when the cluster identifies itself', async () => {
     const ofSpace = await key({ user: 'alice', scope: { spaces: [{ project: 'shop', space: 'dev' }] } })
     expect((await reviewToken(eu.token, ofSpace.token)).json.status).toEqual(failed)
@@ -234,6 +237,7 @@ describe('TokenReview', () => {
     expect((await reviewToken(server.adminKey, anything.token)).json.status).toEqual(failed)
   })
 
+  // threat: reviews-8
   test('authenticates nobody for keys whose scope allows no reviews, and rejects requests without a key', async () => {
     const { status, json } = await reviewToken(ci.token, ci.token)
     expect([status, json.status]).toEqual([201, { user: {}, error: NO_RIGHT }])
@@ -314,6 +318,7 @@ describe('SubjectAccessReview', () => {
   })
 
   // A token contains the scopes at its creation. Narrowing a key must also narrow its tokens.
+  // threat: reviews-6
   test('denies rights that the key lost after the token was created', async () => {
     const who = await key({ user: 'alice', scope: at('eu', 'us') })
     const chain = [at('eu', 'us')]
@@ -330,6 +335,7 @@ describe('SubjectAccessReview', () => {
     expect(await verdict(eu, inSpace, elsewhere, 'clusters/eu', who)).toMatchObject({ denied: true })
   })
 
+  // threat: leaks-7
   test('denies tokens from before a leak of their key, and those of clusters that do not send the time of issue', async () => {
     const who = await key({ user: 'alice', scope: at('eu') })
     const extra = extraOf(who, [at('eu')], 'clusters/eu')
@@ -391,6 +397,7 @@ describe('SubjectAccessReview', () => {
     })
   })
 
+  // threat: reviews-5
   test('denies everything to a deleted key, even when another key has its name', async () => {
     const who = await key({ user: 'alice', scope: at('eu') })
     const path = `${keys}/${who.name}`
@@ -404,6 +411,7 @@ describe('SubjectAccessReview', () => {
       })
   })
 
+  // threat: reviews-7
   test('denies a user of this API whose extra values are incomplete', async () => {
     const whole = extraOf(ci, [at('eu')], 'clusters/eu')
     const reviewAccess = async (extra: object) =>
@@ -416,6 +424,7 @@ describe('SubjectAccessReview', () => {
       expect(await reviewAccess(extraOf(ci, [at('eu')], target))).toMatchObject({ denied: true })
   })
 
+  // threat: reviews-4
   test('denies requests for a cluster other than the caller’s', async () => {
     const elsewhere = 'the access key of the caller may not review requests at this cluster'
     expect(await verdict(us, [], resource({}))).toEqual({ allowed: false, denied: true, reason: elsewhere })
@@ -429,6 +438,7 @@ describe('SubjectAccessReview', () => {
     expect(await verdict(vcluster, [], resource({}), 'clusters/eu', anything)).toMatchObject({ reason: elsewhere })
   })
 
+  // threat: reviews-8
   test('has no opinion on users of other authenticators', async () => {
     const { status, json } = await ask(eu.token, {
       user: 'system:kube-scheduler',
@@ -459,6 +469,7 @@ describe('SubjectAccessReview', () => {
     ).toEqual({ allowed: false })
   })
 
+  // threat: reviews-8
   test('is denied for keys whose scope allows no reviews, and requires one request of one user', async () => {
     const { json } = await ask(ci.token, { user: 'alice', resourceAttributes: pods })
     expect(json.status).toEqual({ allowed: false, denied: true, reason: NO_RIGHT })

@@ -98,6 +98,7 @@ async function compareWithRequest(
   }
 }
 
+// threat: users-13, users-16
 test('reviews say what the request itself then gets, for random keys and requests', async () => {
   const holders = await makeHolders()
   // Of these, rights and a role with more rights than its rules decide.

@@ -53,6 +53,7 @@ const played = soak ? changes.filter(([name]) => name !== 'disabled') : changes
 
 describe.each(played)('a key that is %s', (name, refused, metadata, end) => {
   const pairs = Object.keys(uses).filter((use) => soak !== (use === 'get' || name === 'disabled'))
+  // threat: use-1
   test.each(pairs)('is refused while it is used to %s', async (use) => {
     const { name, token } = await createKey(metadata)
     let isOver = false
@@ -82,6 +83,7 @@ describe.each(played)('a key that is %s', (name, refused, metadata, end) => {
   })
 })
 
+// threat: use-8
 test.each([
   ['deleted', (name: string) => server.call(`${keys}/${name}`, { method: 'DELETE' })],
   ['rotated', (name: string) => change(name, { key: value(name) })],

@@ -70,6 +70,7 @@ const disabledOf = async (names: readonly string[]): Promise<string[]> => {
 }
 
 describe('while a revocation runs', () => {
+  // threat: revocation-9
   test.each<[string, (name: string) => Promise<unknown>]>([
     ['loses the label', (name) => patch(name, { metadata: { labels: { run: null } } })],
     [
@@ -91,6 +92,7 @@ describe('while a revocation runs', () => {
     expect(await disabledOf(names)).toEqual([names[0], names[2]])
   })
 
+  // threat: revocation-9
   test('a key that is used is no longer unused', async () => {
     const used = await make('used-meanwhile')
     const before = new Date(Date.now() - 60_000).toISOString()
@@ -117,6 +119,7 @@ describe('while a revocation runs', () => {
     expect(await use(used.token)).toBe(201)
   })
 
+  // threat: revocation-12
   test('the caller may be revoked, and the rest is a 401', async () => {
     const { names, spec } = await makeKeys(60)
     const own = await make('revoked-caller', { user: 'root', groups: ['system:masters'] })

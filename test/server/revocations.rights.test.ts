@@ -22,6 +22,7 @@ async function person(spec: object = {}): Promise<MadeKey & { user: string }> {
 }
 
 describe('a user', () => {
+  // threat: revocation-10
   test('revokes only own keys, and learns nothing of others', async () => {
     const [alice, bob] = [await person(), await person()]
     const own = await make(`${alice.user}-ci`, { user: alice.user })
@@ -48,6 +49,7 @@ describe('a user', () => {
     expect(await use(made.token)).toBe(201)
   })
 
+  // threat: revocation-15
   test('sees which key made one only if both were made for the same identity', async () => {
     const alice = await person()
     const own = await make(`${alice.user}-own`, {}, {}, alice.token)
@@ -67,6 +69,7 @@ describe('a user', () => {
 })
 
 describe('a key with a scope', () => {
+  // threat: revocation-11
   test('reaches only keys that carry the scope', async () => {
     const alice = await person()
     const scoped = await make(`${alice.user}-scoped`, { user: alice.user, scope: revoker })
@@ -76,6 +79,7 @@ describe('a key with a scope', () => {
     expect([await use(carrying.token), await use(alice.token)]).toEqual([401, 201])
   })
 
+  // threat: revocation-11
   test.each<[string, Scope, number]>([
     ['revocations', rules(['list', 'patch'], ['ownedaccesskeys']), 403],
     ['lists of keys', rules(['create', 'patch'], ['accesskeyrevocations', 'ownedaccesskeys']), 0],
@@ -89,6 +93,7 @@ describe('a key with a scope', () => {
     expect(await isDisabled(made.name)).toBe(false)
   })
 
+  // threat: revocation-11
   test('revokes only the keys that the scope names', async () => {
     const named = `only-${++people}`
     const scope: Scope = {
@@ -103,6 +108,7 @@ describe('a key with a scope', () => {
     expect(answer.json.status).toMatchObject({ matched: 1, done: 1, keys: [{ name: named }] })
   })
 
+  // threat: revocation-15
   test('sees no maker of a key that does not carry the scope', async () => {
     const scope = rules(['get', 'list'], ['ownedaccesskeys'])
     const reader = await make(`reader-${++people}`, { user: 'root', groups: ['system:masters'], scope })

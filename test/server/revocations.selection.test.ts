@@ -81,6 +81,7 @@ describe('a revocation selects', () => {
     expect(namesOf(await revoke({ unusedSince: '2026-01-01T00:00:00Z' }, { dryRun: true }))).toEqual([])
   })
 
+  // threat: users-10
   test('by the last use, of which one in the future counts as none', async () => {
     const write = (lastActivity: string) => server.patch(`${keys}/bob/status`, { status: { lastActivity } })
     const found = async () => namesOf(await revoke({ users: ['bob'], unusedSince: seconds(60) }, { dryRun: true }))
@@ -96,6 +97,7 @@ describe('a revocation selects', () => {
 
 describe('a revocation is refused', () => {
   const none = 'spec: Required value: set a field that selects keys, or spec.all'
+  // threat: revocation-1, revocation-8
   test.each<[string, object, string | RegExp]>([
     ['without a selection', {}, none],
     ['with an action alone', { action: 'Delete', atMost: 5, unscoped: false, all: false }, none],
@@ -164,6 +166,7 @@ describe('a revocation is refused', () => {
     expect(await isDisabled('bob')).toBe(false)
   })
 
+  // threat: revocation-1
   test.each<[string, unknown]>([
     ['with a misspelled field', { apiVersion, kind, spec: { types: ['User'], user: ['alice'] } }],
     ['with a misspelled field inside', { apiVersion, kind, spec: { madeWith: { name: 'tool', descendents: false } } }],
@@ -178,6 +181,7 @@ describe('a revocation is refused', () => {
 })
 
 describe('a dry run', () => {
+  // threat: revocation-8
   test('selects what the request itself then disables', async () => {
     const owners = ['u1', 'u2', 'u3']
     const everyone = Array.from({ length: 12 }, (_, index) => `p-${index}`)

@@ -119,6 +119,7 @@ describe('a revocation', () => {
     })
   })
 
+  // threat: revocation-16
   test('disables a key that has no room for the reason', async () => {
     const annotations = { full: 'x'.repeat(256 * 1024 - 4) }
     const { token } = await make('full', {}, { annotations })
@@ -145,6 +146,7 @@ describe('a revocation', () => {
 })
 
 describe('the line of a key', () => {
+  // threat: revocation-13
   test('survives deletions, and selects what a key made at any depth', async () => {
     const root = await make('line-root', { user: 'dora', groups: ['system:masters'] })
     const a = await make('line-a', {}, {}, root.token)
@@ -168,6 +170,7 @@ describe('the line of a key', () => {
   })
 
   // Otherwise a thief would hide what they made: they delete the stolen key, and make another one of its name.
+  // threat: revocation-14
   test('is not lost when another key has the name of its maker', async () => {
     const spec = { user: 'dora', groups: ['system:masters'] }
     const root = await make('name-root', spec)

@@ -24,6 +24,7 @@ test.each(cases.roots)('%s returns the same as below the base path', async (path
 })
 
 // The root has its own routes, so authorization is tested here too.
+// threat: authorizer-2
 test('scopes and authentication apply at the root too', async () => {
   const body = accessKey('narrow', { user: 'alice', scope: { projects: [{ project: 'shop' }] } })
   const { spec } = await server.make(keys, body)

@@ -72,6 +72,7 @@ describe('the status of a key', () => {
 })
 
 describe('201', () => {
+  // threat: rotation-23
   test('has the new value, its hint and the phase once', async () => {
     const { name, uid } = await createKey()
     const { status, json, headers } = await rotate(name)
@@ -137,6 +138,7 @@ describe('201', () => {
     expect(await use(json.status.key)).toEqual(WORKS)
   })
 
+  // threat: rotation-23
   test('is recorded as the issue of an access key, without its value', async () => {
     const { name, next, uid } = await createRotated()
     const records = server.log.filter((line) => line.includes(`"name":"${name}"`)).map((line) => JSON.parse(line))
@@ -192,6 +194,7 @@ describe('409', () => {
     expect((await rotate(name, {}, { token: next })).status).toBe(201)
   })
 
+  // threat: rotation-10
   test('for the retiring value itself, which may not end the new one either', async () => {
     const { name, old, next } = await createRotated({ overlapSeconds: 600 })
     await use(next)
@@ -245,6 +248,7 @@ describe('422', () => {
 })
 
 describe('two rotators', () => {
+  // threat: rotation-2
   test.each(['in one order', 'in the other order'])('at once get one value, and the other a 409, %s', async (order) => {
     for (let round = 0; round < 4; round++) {
       const { name, old } = await createKey()

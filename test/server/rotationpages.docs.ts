@@ -1,4 +1,4 @@
-/** Runs the rotation jobs of docs/rotation.md. `gh`, `vault` and the API of GitLab are stubs that check what they are sent. */
+/** Runs the commands of docs/rotation.md and the jobs of examples/rotation. `gh`, `vault` and the API of GitLab are stubs that check what they are sent. */
 
 import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,8 @@ import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { type Aws, credentials, region, startAws } from '../support/aws.ts'
-import { type Block, yamlOf } from '../support/federationpages.ts'
+import { objectsIn, readExample } from '../support/examples.ts'
+import type { Block } from '../support/federationpages.ts'
 import { listeningOverTls } from '../support/listeningovertls.ts'
 import { keys } from '../support/objects.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
@@ -26,7 +27,7 @@ const text = await readFile(join(root, PAGE), 'utf8')
 
 /** Returns the first block of a language below a heading. */
 function blockOf(heading: string, language: string): string {
-  const [, section = ''] = text.split(`\n## ${heading}\n`)
+  const [, section = ''] = text.split(new RegExp(`^##+ ${heading}\n`, 'm'))
   const [, block = ''] = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(section) ?? []
   if (block === '') throw new Error(`no ${language} below ${heading}`)
   return block
@@ -44,8 +45,8 @@ beforeAll(async () => {
   secrets = new SecretsManagerClient({ region, credentials, endpoint: aws.url })
   folder = await mkdtemp(join(tmpdir(), 'keyplane-jobs-'))
   await installCommandLine(folder)
-  await writeFile(join(folder, 'rotate.sh'), blockOf('The script', 'bash'))
-  await writeFile(join(folder, 'index.mjs'), blockOf('AWS Secrets Manager', 'js'))
+  await writeFile(join(folder, 'rotate.sh'), await readExample('rotation/rotate.sh'))
+  await writeFile(join(folder, 'index.mjs'), await readExample('rotation/secrets-manager.mjs'))
   await symlink(join(root, 'node_modules/@aws-sdk'), join(folder, 'node_modules/@aws-sdk'))
   gitlab = await listeningOverTls(async (request, response) => {
     const body = new URLSearchParams(Buffer.concat(await Array.fromAsync(request)).toString())
@@ -94,7 +95,7 @@ async function install(name: string, script: string): Promise<void> {
 let count = 0
 /** Creates the key of the page under another name, and returns it with its value. */
 async function createKey(more: object = {}): Promise<{ name: string; old: string }> {
-  const key = load(blockOf('A job that rotates its own key', 'yaml')) as Block
+  const key = load(blockOf('A key that rotates itself', 'yaml')) as Block
   const name = `${key.metadata.name}-${++count}`
   const made = await server.make(keys, { ...key, metadata: { name }, spec: { ...key.spec, user: 'alice', ...more } })
   return { name, old: made.spec.key }
@@ -120,7 +121,7 @@ const forKey = (script: string, name: string) => script.replaceAll(/\brotate ci\
 const newRunner = () => rm(join(folder, '.local'), { recursive: true, force: true })
 
 describe('GitHub Actions secrets', async () => {
-  const [workflow] = await yamlOf(PAGE, 'GitHub Actions secrets')
+  const [workflow] = await objectsIn('rotation/github.yaml')
   const [, , step] = workflow.jobs.rotate.steps
   const environment = (KEYPLANE_KEY: string) => ({
     KEYPLANE_URL: here(step.env.KEYPLANE_URL),
@@ -144,6 +145,7 @@ describe('GitHub Actions secrets', async () => {
     expect([code, stderr]).toEqual([4, expect.stringContaining('the previous value works until')])
   })
 
+  // threat: rotation-3
   test('keep the old value when the job dies before it has stored the new one, and the next run replaces that', async () => {
     const { name, old } = await createKey({ scope: undefined, ttl: undefined })
     await gh('exit 1')
@@ -180,7 +182,7 @@ describe('GitHub Actions secrets', async () => {
 })
 
 describe('GitLab variables', async () => {
-  const [pipeline] = await yamlOf(PAGE, 'GitLab variables')
+  const [pipeline] = await objectsIn('rotation/gitlab.yaml')
   const { script, variables: own } = pipeline.rotate
 
   test('get the new value while the old one works', async () => {
@@ -278,6 +280,7 @@ esac`,
     })
   }
 
+  // threat: rotation-3
   test.each(STEPS.map((step, index) => [step, STEPS.slice(0, index + 1)]))(
     'rotates a secret although the function dies after %s and begins again',
     async (_, before) => {
@@ -289,6 +292,7 @@ esac`,
     },
   )
 
+  // threat: rotation-3
   test('rotates a secret although the response to the rotation was lost', async () => {
     const { name, old } = await createSecret()
     expect((await runSteps(name, ['createSecret'])).code).toBe(0)

@@ -51,6 +51,7 @@ describe('the former scope', () => {
     expect((await send()).json).toEqual(json)
   })
 
+  // threat: usage-6
   test('is that of the last change, stays with every other change, and nobody can write it', async () => {
     const key = await server.makeKey({ user: 'alice', scope: wide })
     await patch(key, { scope: small })
@@ -68,6 +69,7 @@ describe('the former scope', () => {
     expect(none).toEqual({ replaced: expect.any(String), until: expect.any(String) })
   })
 
+  // threat: usage-6
   test('is never applied', async () => {
     const key = await server.makeKey({ user: 'alice', groups: ['system:masters'], scope: wide })
     await patch(key, { scope: small })
@@ -147,6 +149,7 @@ describe('a dry run that narrows the scope', () => {
     ])
   })
 
+  // threat: usage-2
   test('names none to who may not read the usage, or may not make the change', async () => {
     const scope = { ...wide, rules: [ofKeys(['patch', 'get'], 'ownedaccesskeys')] }
     const key = await server.makeKey({ user: 'alice', scope })
@@ -182,6 +185,7 @@ describe('the scopes that changes with a scoped key have added', () => {
   const drop = ({ name }: MadeKey, token?: string, more: object = {}) =>
     server.patch(`${keys}/${name}`, { spec: { dropAddedScopes: true, ...more } }, token)
 
+  // threat: usage-8
   test('are shown, limit the key, and are dropped by an owner without a scope, with a line in the history', async () => {
     const { owner, key } = await narrowed()
     expect((await read(key)).status.addedScopes).toEqual([rotating])

@@ -60,6 +60,7 @@ async function signalsOf(kind: string, name: string) {
 const refusal = (name: string, address: string) => `access key "${name}" may not be used from ${address}`
 
 describe('a key with spec.sourceCIDRs', () => {
+  // threat: use-11
   test.each(cases.requests as [string[], string, number][])(
     '%j: a request from %s gets %i',
     async (sourceCIDRs, address, status) => {
@@ -72,6 +73,7 @@ describe('a key with spec.sourceCIDRs', () => {
   )
 
   // The gateway appends to X-Forwarded-For, and passes the other headers on.
+  // threat: use-11
   test.each(cases.headers as [string, Record<string, string>][])(
     'is judged by the address of the connection, not by %s',
     async (what, headers) => {
@@ -118,6 +120,7 @@ describe('a key with spec.sourceCIDRs', () => {
     expect(messageOf(dead)).toEqual([401, 'access key is disabled'])
   })
 
+  // threat: use-11
   test('takes effect, and ends, at the next request', async () => {
     const token = await make('changing')
     const limit = (sourceCIDRs: string[] | null) => server.patch(`${keys}/changing`, { spec: { sourceCIDRs } })
@@ -151,6 +154,7 @@ describe('with a key that is limited to addresses', () => {
   const send = (method: string, path: string, body: object, token = limited) =>
     callFrom('127.0.0.2', path, { method, body, token })
 
+  // threat: use-12
   test('a new key has its addresses', async () => {
     const { status, json } = await send('POST', keys, accessKey('child', { user: 'alice', ttl: 60 }))
     expect([status, json.spec.sourceCIDRs]).toEqual([201, ['127.0.0.0/30']])
@@ -171,6 +175,7 @@ describe('with a key that is limited to addresses', () => {
     expect((await applied({ description: 'x' })).json.spec.sourceCIDRs).toEqual(['127.0.0.0/30'])
   })
 
+  // threat: use-12, rotation-15
   test('a key is rotated only within its addresses, and the new value has the same', async () => {
     const rotation = { apiVersion, kind: 'OwnedAccessKeyRotation', spec: {} }
     for (const token of [limited, boss]) {
@@ -186,6 +191,7 @@ describe('with a key that is limited to addresses', () => {
     expect([await use('127.0.0.1'), await use('127.0.0.2')]).toEqual([403, 200])
   })
 
+  // threat: use-12
   test('nothing that makes keys can be made', async () => {
     const why = 'whose keys could be used from other addresses'
     const idp = provider('idp', { issuer: 'https://issuer.example.com' })
@@ -227,6 +233,7 @@ describe('with a key that is limited to addresses', () => {
     expect((await send('POST', `${management}/selves`, {})).json.status).toMatchObject({ accessKey: 'limited' })
   })
 
+  // threat: use-14
   test('no TokenReview accepts it, because a cluster does not tell from where a request comes', async () => {
     const scope = { clusters: [{ cluster: 'eu' }] }
     const token = await make('reviewed', { ttl: 600, scope, sourceCIDRs: ['127.0.0.0/8'] })
@@ -238,6 +245,7 @@ describe('with a key that is limited to addresses', () => {
 describe('status.lastSources', () => {
   const uses = { 'user-agent': 'kubectl/v1.34.4 (linux/amd64) kubernetes/0123456789abcdef0123456789abcdef' }
 
+  // threat: use-16
   test('has the address and the client of a use, for the owner and administrators only', async () => {
     const token = await make('used')
     await callFrom('127.0.0.6', keys, { token, headers: uses })
@@ -257,6 +265,7 @@ describe('status.lastSources', () => {
     expect((await callFrom('127.0.0.6', `${keys}/used`, { token: bob })).status).toBe(404)
   })
 
+  // threat: use-16
   test('is gone with the key', async () => {
     const token = await make('again')
     await callFrom('127.0.0.6', keys, { token })

@@ -39,6 +39,7 @@ const asAlice = (attributes: object) => ask(alice, { user: 'alice' }, attributes
 const allowed = (is: boolean) => [1, 2, 3].map(() => expect.objectContaining({ allowed: is }))
 
 describe('a review', () => {
+  // threat: users-17
   test.each<[string, object]>([
     ...['impersonate', 'escalate', 'bind', 'GET', 'use', 'watchlist'].map((verb): [string, object] => [verb, own]),
     ...['impersonate', 'GET'].map((verb): [string, object] => [verb, instance]),
@@ -53,6 +54,7 @@ describe('a review', () => {
     for (const { reason } of answers) expect(reason).toBe(`the resource has no verb "${verb}"`)
   })
 
+  // threat: users-17
   test('denies a request without a verb', async () => {
     const [self, subject] = await asAlice({ ...own, verb: '' })
     expect([self.allowed, subject.allowed]).toEqual([false, false])

@@ -107,6 +107,7 @@ describe('usage', () => {
     )
   })
 
+  // threat: usage-9
   test('has what clusters ask about the key, and which clusters ask and accept keys, and a dry run of the question writes nothing', async () => {
     const scope = { clusters: [{ cluster: 'usage-eu' }, { cluster: 'us' }] }
     const key = await server.makeKey({ user: 'alice', scope })
@@ -180,6 +181,7 @@ describe('usage', () => {
     expect(items).toEqual([])
   })
 
+  // threat: usage-4
   test('has what the scopes refused, which is no use of a line and never in advice', async () => {
     const scope = { projects: [{ project: 'web' }, { project: 'old' }], rules: [rule(['get'], 'ownedaccesskeys')] }
     const key = await server.makeKey({ user: 'alice', groups: ['system:masters'], scope })
@@ -201,6 +203,7 @@ describe('usage', () => {
     expect(entries).toHaveLength(4)
   })
 
+  // threat: usage-1
   test('is shown to those who may read the key, and to nobody else', async () => {
     const alice = await server.makeKey({ user: 'alice' })
     const bob = await server.makeKey({ user: 'bob' })

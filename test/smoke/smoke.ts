@@ -25,7 +25,7 @@ with 1 when a check fails.`,
     stage: {
       type: 'string',
       value: 'STAGE',
-      help: 'also use the AWS command line: read the queue of docs/events.md, stop a function for a moment',
+      help: 'also use the AWS command line: read the queue of examples/events, stop a function for a moment',
     },
     throttle: { type: 'boolean', help: 'also send requests until one is throttled; others are throttled meanwhile' },
   },

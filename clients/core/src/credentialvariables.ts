@@ -6,7 +6,7 @@ export const isKeyVariable = (name: string): boolean =>
   // With the address of its cluster, a client in a pod becomes the service account of the pod.
   /^(KEYPLANE_.*|KUBECONFIG|KUBERNETES_SERVICE_HOST)$/.test(name) && name !== 'KEYPLANE_ID_TOKEN'
 
-/** From which a job gets its ID token, which may be exchanged for a key: docs/federation-platforms.md. */
+/** From which a job gets its ID token, which may be exchanged for a key: docs/federation.md. */
 const ID_TOKEN_VARIABLES: readonly string[] = [
   // GitHub Actions, Forgejo and Gitea.
   'ACTIONS_ID_TOKEN_REQUEST_URL',

@@ -1,4 +1,4 @@
-/** Makes curl a credential plugin, as docs/kubeconfigs.md describes it: all but its first arguments are in a file, which no shell reads. */
+/** Makes curl a credential plugin, as docs/clients.md describes it: all but its first arguments are in a file, which no shell reads. */
 import { EXEC_TYPE } from './requests.ts'
 
 /** The life of a token that curl fetches, in seconds. */

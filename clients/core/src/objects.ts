@@ -62,7 +62,7 @@ export type KeyHistory = Sending<
   { events: 'time' | 'type'; made: 'name' | 'uid'; madeWith: 'uid' }
 >
 
-/** What happened to a key: docs/events.md has the types. */
+/** What happened to a key: docs/audit.md has the types. */
 export type HistoryEvent = Item<KeyHistory['events']>
 
 /** The status of a Self: who the access key of the request is. */
@@ -88,7 +88,7 @@ export type ReviewStep = Item<AccessReview['steps']>
 /** The status of an AccessKeyLookup. Empty if there is no key that the user may read. */
 export type KeyLookup = FromSchema<typeof lookupStatus>
 
-/** The status of an AccessKeyRevocation: docs/revoking.md. */
+/** The status of an AccessKeyRevocation: docs/leaks.md. */
 export type RevocationStatus = FromSchema<typeof revocationStatus>
 
 /** Returns how many keys and trusts a revocation counts. */

@@ -40,7 +40,7 @@ export function findingsOf(key: KeyFacts): Finding[] {
     idleDays >= UNUSED_DAYS && {
       type: 'Unused',
       message: lastActivity
-        ? `The key has not been used for ${idleDays} days: disable it, and delete it if nothing misses it.`
+        ? `The key has not been used for ${idleDays} days: disable it, and delete it if nothing needs it.`
         : `The key was created ${idleDays} days ago and has never been used: delete it.`,
     },
     expires === undefined && {

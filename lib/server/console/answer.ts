@@ -1,6 +1,6 @@
 /**
- * Answers requests for the files of the console: a page without a cache, and files that a browser keeps permanently. It is public:
- * the console is only code, and asks the API with a key of the person.
+ * Answers requests for the files of the console and of the documentation: pages without a cache, and files that a browser keeps
+ * permanently. It is public: the console is only code, and asks the API with a key of the person.
  */
 import { gzipSync } from 'node:zlib'
 import { type ApiResponse, emptyStream } from '../../endpoints/request.ts'
@@ -13,9 +13,9 @@ import { lazy } from '../process/lazy.ts'
 import { createMinimalServer } from '../process/minimal.ts'
 import { securityHeaders } from './securityheaders.ts'
 
-/** A file of the console, as clients/console/build.ts makes it. */
+/** A file, as clients/console/build.ts and infra/documentation/build.ts make it. */
 interface ConsoleFile {
-  /** Its address below the folder of the console. Names of all files but the page contain a hash of the contents. */
+  /** Its address below the folder of the console. Names of all files but pages contain a hash of the contents. */
   name: string
   /** Value of the header Content-Type. */
   type: string
@@ -24,9 +24,14 @@ interface ConsoleFile {
 
 type ConsoleOutcome = 'served' | 'redirected' | 'not found'
 
+/** The page of a folder. */
 const PAGE = 'index.html'
 
-const NOT_FOUND = 'There is no such page. The console has one address, which ends with /console/.\n'
+/** What the addresses of the documentation begin with. */
+const DOCUMENTATION = /^docs(?:\/|$)/
+
+const NOT_FOUND =
+  'There is no such page. The console has one address, which ends with /console/, and its documentation /console/docs/.\n'
 
 /** The line of the page that names the settings for signing in, or that a page without them lacks. */
 const MARK = /\{\{sign-in\}\}\n?/
@@ -44,15 +49,19 @@ function metaElement(settings: ConsoleSignIn): string {
 /** Returns how requests are answered. With `consoleSignIn`, people can sign in with an identity provider. */
 function consoleAnswers(
   files: readonly ConsoleFile[],
+  documentation: () => Promise<readonly ConsoleFile[]>,
   { consoleSignIn: signIn, compressStreams }: Config,
 ): PublicEndpoint<ConsoleOutcome>['answer'] {
   const element = signIn ? `${metaElement(signIn)}\n` : ''
-  const known = new Map(
-    files.map(({ name, type, text: built }) => {
-      const text = name === PAGE ? built.replace(MARK, () => element) : built
-      return [name, { name, type, text, gzip: lazy(() => gzipSync(text, { level: 9 })) }]
-    }),
-  )
+  const byName = (all: readonly ConsoleFile[]) =>
+    new Map(
+      all.map(({ name, type, text: built }) => {
+        const text = name === PAGE ? built.replace(MARK, () => element) : built
+        return [name, { name, type, text, gzip: lazy(() => gzipSync(text, { level: 9 })) }]
+      }),
+    )
+  const own = byName(files)
+  const pages = lazy(async () => byName(await documentation()))
   const common = securityHeaders(signIn ? originsOf(signIn) : [])
   const refuse = (status: number, body: string, more: Record<string, string> = {}): ApiResponse => ({
     status,
@@ -63,24 +72,27 @@ function consoleAnswers(
 
   return async (event, note) => {
     const { path, httpMethod, pathParameters } = event
-    // Undefined for the folder itself.
-    const name = pathParameters?.proxy
+    // Undefined for the folder of the console itself.
+    const name = pathParameters?.proxy?.replace(/\/$/, '')
     const answer = (response: ApiResponse, outcome: ConsoleOutcome) => ({
       response: httpMethod === 'HEAD' ? { ...response, body: emptyStream } : response,
       outcome,
     })
-    // The addresses in the page are relative to the folder, so its address must end with exactly one slash.
-    if (name === undefined && !path.endsWith('/')) {
-      return answer(refuse(308, 'The console is at console/.\n', { location: 'console/' }), 'redirected')
+    const known = DOCUMENTATION.test(name ?? '') ? await pages() : own
+    const folder = name === undefined ? PAGE : `${name}/${PAGE}`
+    // The addresses in a page are relative to its folder, so the address of a folder must end with exactly one slash.
+    if (!path.endsWith('/') && known.has(folder)) {
+      const location = `${path.split('/').at(-1)}/`
+      return answer(refuse(308, `The page is at ${location}\n`, { location }), 'redirected')
     }
-    const isFolder = name === undefined && !path.endsWith('//')
-    const file = isFolder ? known.get(PAGE) : path.endsWith('/') ? undefined : known.get(name ?? '')
+    const isFolder = path.endsWith('/') && !path.endsWith('//')
+    const file = isFolder ? known.get(folder) : path.endsWith('/') ? undefined : known.get(name ?? '')
     if (file === undefined) return answer(refuse(404, NOT_FOUND), 'not found')
     note({ name: file.name })
     const isZipped = compressStreams && acceptsGzip(event)
     const headers = {
       'content-type': file.type,
-      'cache-control': file.name === PAGE ? 'no-store' : 'public, max-age=31536000, immutable',
+      'cache-control': file.type.startsWith('text/html') ? 'no-store' : 'public, max-age=31536000, immutable',
       vary: 'Accept-Encoding',
       ...common,
       ...(isZipped && { 'content-encoding': 'gzip' }),
@@ -90,10 +102,16 @@ function consoleAnswers(
   }
 }
 
-/** Returns the handler. It streams, because a function that does not stream may not return bytes of these media types. */
-export function consoleHandler(files: readonly ConsoleFile[]): LambdaHandler {
+/**
+ * Returns the handler, which reads the documentation when somebody asks for it first. It streams, because a function that does not stream
+ * may not return bytes of these media types.
+ */
+export function consoleHandler(
+  files: readonly ConsoleFile[],
+  documentation: () => Promise<readonly ConsoleFile[]>,
+): LambdaHandler {
   const server = createMinimalServer(process.env)
-  const answer = consoleAnswers(files, server.config)
+  const answer = consoleAnswers(files, documentation, server.config)
   const respond = publicHandler(server, { resource: 'console', verb: 'get', answer, measure: () => [] })
   return lambdaHandler(
     async (event) => compressBody(await respond(event), event, { streams: true, compresses: false }),

@@ -77,7 +77,10 @@ export async function openTarget(
   const namespace = isCluster ? '' : target.namespace
   const key = objectKey(namespace, target.name)
   // One text for what does not exist and what may not be used, so that nobody learns which clusters there are.
-  const unusable = () => refused(`this client_id may not have a token for ${nameOf(target)}, or it does not exist`)
+  const unusable = () =>
+    refused(
+      `this client_id may not have a token for ${nameOf(target)}, or it does not exist: see spec.scope of the FederatedIdentityCredential, and spec.access of the cluster`,
+    )
   const kind = isCluster ? Cluster : VirtualClusterInstance
   const stored = await server.storage.get(kind.table, key)
   const accounts = stored && (isCluster ? clusterTarget : instanceTarget)(stored.object)

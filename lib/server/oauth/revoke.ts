@@ -123,7 +123,7 @@ const foreign = (): OAuthError =>
   new OAuthError(
     'unsupported_token_type',
     'foreign_token',
-    'the token is of a cluster, and this service has not given it: it cannot be revoked here',
+    'a cluster issued this token, and not for this service: it cannot be revoked here',
   )
 
 /** Deletes the key. Returns undefined if it is gone already. */

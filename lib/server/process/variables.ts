@@ -34,7 +34,7 @@ const HTTPS_URL = 'an https URL without query and fragment'
 export const forms = {
   // The stage is part of the names of all resources. Lambda is strictest: the longest function name,
   // keyplane-STAGE-virtualclusterinstances-kubeconfig-create, may have at most 64 characters.
-  STAGE: [/^[a-z][a-z0-9]{0,12}$/, '1 to 13 lower-case letters and digits, the first one a letter'],
+  STAGE: [/^[a-z][a-z0-9]{0,12}$/, '1 to 13 lower-case letters and digits, starting with a letter'],
   // Token verifiers compare the issuer byte for byte: no trailing slash, query or fragment.
   ISSUER: [/^https:\/\/[^/?#\s]+(\/[^/?#\s]+)*$/, HTTPS_URL],
   PROJECT_NAMESPACE_PREFIX: [

@@ -127,6 +127,7 @@ describe('a step that asks for the kube config of a cluster only', () => {
   })
   const inNorth = (more = {}) => fronted({ credential: north, 'virtual-cluster': '', cluster: 'north', ...more })
 
+  // threat: jobs-3
   test('makes one request, holds no access key, and ends its token', async () => {
     const { one, raw, masks, variables, outputs, shown, folder } = await done(...fronted())
     expect(front.seen).toEqual([expect.stringMatching(/^\/github/), expect.stringMatching(/\/oauth2\/token$/)])
@@ -175,6 +176,7 @@ describe('a step that asks for the kube config of a cluster only', () => {
     expect([exchanges(), await exchangedKeys()]).toEqual([1, []])
   })
 
+  // threat: jobs-3
   test('takes no answer that is an access key', async () => {
     const key = { access_token: `mpk_${'x'.repeat(49)}`, expires_in: 900 }
     fail('oauth2', { code: 200, body: JSON.stringify(key) })
@@ -184,6 +186,7 @@ describe('a step that asks for the kube config of a cluster only', () => {
 })
 
 describe('a step with a trust that asks for the key as well', () => {
+  // threat: jobs-1
   test('masks the ID token, the key and the token before anything else is printed, and writes private files', async () => {
     const one = await step(trusted({ 'output-key': 'true' }))
     const main = await one.begin('main')
@@ -251,6 +254,7 @@ describe('a step with a key', () => {
     await server.call(`${keys}/${name}`, { method: 'DELETE' })
   })
 
+  // threat: jobs-1
   test('masks it before it reports a wrong input', async () => {
     const { key } = await createKey({ projects: [{ project: 'demo' }] })
     const one = await step({ key, url: `https://${key}@example.com`, credential: server.credential })
@@ -396,6 +400,7 @@ describe('a step that is refused says why', () => {
     )
   })
 
+  // threat: jobs-6
   test('when the certificate is not trusted', async () => {
     const careless = { ...server.idTokenVariables, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
     const { ended } = await (await step(trusted({ 'certificate-authority': '' }), careless)).begin('main')
@@ -412,12 +417,14 @@ describe('a step that is refused says why', () => {
     expect(await failed(...fronted({ 'virtual-cluster': '' }))).toContain('answered without an access key')
   })
 
+  // threat: jobs-6
   test('when the API redirects, and sends the token to nobody else', async () => {
     fail('oauth2', { code: 307, headers: { location: 'https://elsewhere.example/' } })
     const error = await failed(...fronted())
     expect(error).toContain('redirects to https://elsewhere.example/')
   })
 
+  // threat: jobs-2
   test('in text that is neither a command nor a control sequence', async () => {
     const hostile = '\u001b[2J\r\n::set-output name=x::y\n::add-mask::a\n##[error]x %0A::warning::w'
     const body = JSON.stringify({ error: 'invalid_request', error_description: hostile })
@@ -470,6 +477,7 @@ describe('a step on a bad network', () => {
     expect([error, idTokens()]).toEqual(['GitHub answered 500 to the request for an ID token of this job', 6])
   })
 
+  // threat: jobs-4
   test('revokes its key after it was killed before it had a kube config', async () => {
     const { promise: hangs, resolve: reached } = Promise.withResolvers<void>()
     front.fault = (path) => {
@@ -511,6 +519,7 @@ describe('a step on a bad network', () => {
     ])
   })
 
+  // threat: jobs-4
   test('removes its files even if the key cannot be revoked, and warns', async () => {
     const { one, outputs } = await done(...fronted())
     fail('oauth2/revoke', BUSY)
@@ -530,6 +539,7 @@ describe('a step with a path', () => {
     expect(await readdir(join(runner.folder, 'new', 'folder'))).toEqual([])
   })
 
+  // threat: jobs-5
   test('overwrites no file, no folder and nothing behind a symbolic link, and asks for no key', async () => {
     const there = (name: string) => join(runner.folder, name)
     await writeFile(there('mine'), 'mine')
@@ -549,6 +559,7 @@ describe('a step with a path', () => {
     expect(left).toEqual(['mine', false, []])
   })
 
+  // threat: jobs-5
   test('leaves what took the place of its file', async () => {
     const path = join(runner.folder, 'replaced')
     for (const replace of [
@@ -577,6 +588,7 @@ describe('a step with a path', () => {
   })
 })
 
+// threat: jobs-5
 test('post leaves files of others in its folder, and follows no link that took the place of the folder', async () => {
   const { one, folder } = await done(trusted())
   await writeFile(join(folder, 'mine'), 'mine')
@@ -683,6 +695,7 @@ describe('a step with renew', () => {
     await one.post()
   })
 
+  // threat: jobs-4
   test('gets new tokens and keys while the job runs, and post revokes all of them', async () => {
     const { one, ...result } = await done(trusted({ renew: 'true', 'output-key': 'true' }))
     expect(result.shown).toContain('is renewed while the job runs')

@@ -19,6 +19,7 @@ const files = (await readdir(join(actionFolder, 'src'), { recursive: true })).fi
 const sources = (await Promise.all(files.map((name) => read(`src/${name}`)))).join('\n')
 const namesIn = (pattern: RegExp) => [...new Set([...sources.matchAll(pattern)].map(([, name = '']) => name))].sort()
 
+// threat: jobs-7
 test('the committed bundles are those of the source: npm run build -w clients/action writes them', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-bundle-'))
   await buildAction(folder)

@@ -97,6 +97,7 @@ describe('inputs', () => {
 })
 
 describe('command files', () => {
+  // threat: jobs-2
   test.each(['', 'a', 'a\nb', 'x\nEVIL=1', '<<EOF', 'EOF\nPATH<<EOF\n/evil\nEOF', 'a\r\nb', 'ä%0A'])(
     'keep the value %j as it is, and nothing else',
     async (value) => {

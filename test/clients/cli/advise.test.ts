@@ -203,6 +203,7 @@ describe('the advised scope', () => {
   })
 })
 
+// threat: usage-7
 test('what a scoped key has widened is shown before it is put back, and scopes that were added are dropped', async () => {
   const rules = [{ verbs: ['*'], resources: [{ group: 'management.platform', resources: ['ownedaccesskeys'] }] }]
   const key = await server.makeKey({ user: 'alice', scope: { rules, ...smaller } }, { name: 'widened' })

@@ -105,6 +105,7 @@ describe('what may pass', () => {
   })
 })
 
+// threat: plugin-3
 test.each([
   ['an access key', { access_token: 'mpk_x', issued_token_type: 'urn:ietf:params:oauth:token-type:access_token' }],
   ['a token without a type', { access_token: 'eyJ' }],

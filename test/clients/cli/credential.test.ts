@@ -53,6 +53,7 @@ describe('the plugin', () => {
     expect(issued()).toEqual(['certificate'])
   })
 
+  // threat: plugin-4
   test('prints the access key for the management API, and keeps it nowhere', async () => {
     const config = await cli.write(
       'config.json',
@@ -63,12 +64,14 @@ describe('the plugin', () => {
     await expect(readdir(join(cli.home, '.cache'))).rejects.toThrow('ENOENT')
   })
 
+  // threat: plugin-4
   test('never keeps the access key with the tokens', async () => {
     await cli.ok(vc)
     const [file = ''] = await cached()
     expect(await readFile(join(cli.home, '.cache', 'keyplane', file), 'utf8')).not.toContain(key.value)
   })
 
+  // threat: plugin-2
   test('uses another cache file after the key has changed', async () => {
     const first = await cli.ok(vc)
     const other = await makeKey()
@@ -106,6 +109,7 @@ describe('the plugin', () => {
       expect(JSON.parse(ran.stdout).apiVersion).toBe(JSON.parse(KUBERNETES_EXEC_INFO).apiVersion)
   })
 
+  // threat: plugin-5
   test('removes the cached token when the server refuses, and fails', async () => {
     await cli.ok([...vc, '--ttl', '10m'])
     const [file = ''] = await cached()
@@ -162,6 +166,7 @@ describe('the configuration of the cluster that the client passes', () => {
     expect(await configured('null', ['--cluster', 'west'])).toMatchObject({ code: 0 })
   })
 
+  // threat: plugin-2
   test('gives each target its own token, although all share the cache', async () => {
     const configs = ['{"cluster":"west"}', '{"cluster":"east"}', '{"virtualCluster":"demo/demo"}']
     const audiences = async () =>
@@ -175,6 +180,7 @@ describe('the configuration of the cluster that the client passes', () => {
     expect([await audiences(), issued().length]).toEqual([first, 3])
   })
 
+  // threat: plugin-3
   test.each(cases.configs as [string, string][])('%s is refused, and nothing is asked', async (config, message) => {
     const { code, stdout, stderr } = await configured(config)
     expect([code === 0, stdout, issued()]).toEqual([false, '', []])
@@ -182,6 +188,7 @@ describe('the configuration of the cluster that the client passes', () => {
     expect(stderr).not.toContain('\u001b')
   })
 
+  // threat: plugin-3
   test.each([
     ['{"cluster":"west"}', ['--cluster', 'east']],
     ['{"cluster":"west"}', ['--virtual-cluster', 'demo/demo']],

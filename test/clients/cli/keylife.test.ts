@@ -42,6 +42,7 @@ describe('report-leak', () => {
   /** The environment of somebody who has no key. */
   const stranger = { KEYPLANE_URL: undefined, KEYPLANE_KEY: undefined }
 
+  // threat: rotation-6
   test('ends the keys in a file without a login, and shows no value', async () => {
     const [one, two] = [await createKey(), await createKey()]
     const wrong = `${one.value.slice(0, -1)}${one.value.endsWith('a') ? 'b' : 'a'}`
@@ -384,6 +385,7 @@ describe('whose', () => {
     expect(await cli.run(['whose', '--yes'], { input: 'u'.repeat(40), env })).toEqual(nothing)
   })
 
+  // threat: lookups-3
   test('sends and shows nothing that is not a whole value, or is an argument', async () => {
     const { value } = await createKey()
     const calls = server.log.length
@@ -425,7 +427,10 @@ describe('whose', () => {
     })
     expect((await key()).spec.disabled).toBe(true)
     const ran = await cli.run(['whose', '--report-leak', '--url', 'https://paste.example/1'], { input: value })
-    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^Reported to http\S+\. Those of its keys/)])
+    expect([ran.code, ran.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^Reported to http\S+\. Keys that were valid there/),
+    ])
     expect((await key()).status).toMatchObject({ phase: 'Leaked', leak: { url: 'https://paste.example/1' } })
   })
 })

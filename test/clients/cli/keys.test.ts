@@ -49,6 +49,7 @@ test('a key is created, listed, shown, disabled, enabled and deleted', async () 
   expect((await stored(name)).reason).toBe('NotFound')
 })
 
+// threat: events-10
 test('the history of a key is a time line and its family, without unprintable characters', async () => {
   const clock = givenClock()
   await publishEvents()
@@ -182,9 +183,11 @@ describe('keys create', () => {
     expect((await create('--project', 'secert', '--ttl', '1d')).stderr).toContain('Did you mean "secret"?')
   })
 
+  // threat: rotation-8
   test('ends the line of the value in a terminal alone', async () =>
     expect((await cli.run(['keys', 'create', '--ttl', '1d'], { isTerminal: true })).stdout).toMatch(/^mpk_\w{49}\n$/))
 
+  // threat: rotation-8
   test('writes the value to a file that only its owner can read, and nowhere else', async () => {
     const file = join(cli.home, 'ci.key')
     const { code, stdout, stderr } = await create(
@@ -206,6 +209,7 @@ describe('keys create', () => {
     )
   })
 
+  // threat: cli-5
   test('creates no key when its file cannot be written', async () => {
     const other = await cli.write('other.key', 'the only copy')
     for (const [file, code, message] of [
@@ -294,6 +298,7 @@ describe('keys list', () => {
     )
   })
 
+  // threat: cli-4
   test('escapes what would change a terminal', async () => {
     const hostile = 'a\u001b]0;pwned\u0007\u202etxt.exe\u009b31m'
     await server.make(KEYS, { metadata: { name: 'hostile' }, spec: { displayName: hostile, user: 'erin' } })

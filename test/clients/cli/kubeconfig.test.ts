@@ -60,6 +60,7 @@ const second = (): string => `${named('demo.p-demo')}-2`
 const namesOf = (config: { contexts: { name: string }[] }): string[] => config.contexts.map(({ name }) => name)
 
 describeKubectl('a kube config of a virtual cluster', () => {
+  // threat: plugin-9
   test('runs the plugin keyplane, and several kubectl at once share one token', async () => {
     await ok(['demo/demo', '--output', 'config'])
     expect((await stat(inHome('config'))).mode & 0o777).toBe(0o600)
@@ -113,6 +114,7 @@ describeKubectl('a kube config of a virtual cluster', () => {
     expect(await said({ PATH: '/nowhere' })).toEqual([warning])
   })
 
+  // threat: plugin-9
   test('runs curl, with a file beside it that only this user can read', async () => {
     await ok(['demo/demo', '--with', 'curl', '--output', 'config'])
     const written = await curlFileOf('config')
@@ -329,6 +331,7 @@ current-context: home
     expect(await kubectl('get', 'pods')).toEqual(pods)
   })
 
+  // threat: plugin-10
   test('keeps every byte that is not its own, and a copy of the file', async () => {
     await write(mine)
     const { stderr } = await ran(['demo/demo', 'other/demo', '--merge'])
@@ -349,6 +352,7 @@ current-context: home
     expect(await readFile(copy, 'utf8')).toBe(mine)
   })
 
+  // threat: plugin-10
   test('updates its own entries only, where they are, and keeps what their user has added', async () => {
     await write(mine)
     await ok(['demo/demo', 'other/demo', '--merge'])
@@ -398,6 +402,7 @@ current-context: home
     expect(await readFile(inHome('.kube', 'config'), 'utf8')).toBe(text)
   })
 
+  // threat: plugin-10
   test('loses nothing when many run at once, beside kubectl config', async () => {
     await write(mine)
     let areMerging = true

@@ -89,6 +89,7 @@ describe('an answer that is not of this API', () => {
     expect(await whoami()).toMatchObject(says(1, message, ''))
   })
 
+  // threat: cli-2
   test('is not followed when it is a redirect', async () => {
     let stolen = 0
     const other = http.createServer((_, response) => {
@@ -116,6 +117,7 @@ describe('an answer that is not of this API', () => {
     expect(await whoami()).toMatchObject(says(1, 'sends more than 64 MiB', ''))
   })
 
+  // threat: cli-4
   test('cannot change the terminal or show the key', async () => {
     handler = answer(400, status(400, { message: `bad \u001b[2J${KEY}\n\u202eline` }), {
       warning: ['299 - "one \u009b31m"', '299 - "quoted \\"two\\""', '199 - "other"', '299 - "one \u009b31m"'],
@@ -183,6 +185,7 @@ describe('a failure that may pass', () => {
     expect(attempts).toHaveLength(3)
   })
 
+  // threat: cli-5
   test.each<[string, Handler]>([
     ['a lost connection', (request) => void request.socket.destroy()],
     ['a 504', answer(504, status(504))],
@@ -307,6 +310,7 @@ test('report-leak and revoke do not wait for a certificate to become valid', asy
   }
 })
 
+// threat: cli-2
 test('a certificate is verified, whatever the environment says', async () => {
   handler = answer(200, SELF)
   const { KEYPLANE_CA: _, ...rest } = env
@@ -349,6 +353,7 @@ test('a key of the environment is sent to the server of the environment, trimmed
   ])
 })
 
+// threat: rotation-9
 test('a request that cannot be sent leaves no timer that keeps the process alive', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const sent = repeatedly(testIo({}).io, { repeatable: true, isSafe: () => true }, () => {

@@ -40,6 +40,7 @@ describe('the output of a program', () => {
     }
   })
 
+  // threat: rotation-7
   test.each(['base64', 'base64url'] as const)('has no %s of a secret, at any place of what is encoded', (encoding) => {
     const encode = (before: string, secret: string) => Buffer.from(`${before}${secret}more`).toString(encoding)
     for (const secret of [KEY, OTHER]) {
@@ -60,6 +61,7 @@ describe('the output of a program', () => {
     expect(whole(lines)).toContain('<redacted>')
   })
 
+  // threat: rotation-7
   test('is the same, wherever its chunks end', () => {
     const text = Buffer.from(`é ${KEY}, ${Buffer.from(`x${OTHER}`).toString('base64')}\nmpk_ ${OTHER}${KEY}é`)
     fc.assert(

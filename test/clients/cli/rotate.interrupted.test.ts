@@ -57,6 +57,7 @@ describe.skipIf(soak).each(situations)('rotate by %s', (situation) => {
   // A person with a context needs no command, so nothing says that the value is stored.
   const hasCommand = situation !== 'a person with a context'
 
+  // threat: rotation-3
   test.each(steps.filter(([kill]) => hasCommand || !('fails' in kill)))(
     'may end at %j, leaves a value that works, and is completed with the same value',
     async (kill, state) => {
@@ -135,6 +136,7 @@ describe('rotate', () => {
     { weight: 1, arbitrary: fc.constant('wait' as const) },
   )
 
+  // threat: rotation-3
   test.each(situations)('by %s never leaves a store whose value is dead, however it is killed', async (situation) => {
     const overlaps = fc.constantFrom('0s', '1h')
     await fc.assert(

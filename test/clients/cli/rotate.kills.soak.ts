@@ -49,6 +49,7 @@ describe.each(situations)('rotate by %s', (situation) => {
     return isKilled
   }
 
+  // threat: rotation-3
   test.each(['before', 'after'] as const)(
     'may die %s each request reaches the server, and is completed',
     async (moment) => {

@@ -105,6 +105,7 @@ describe('the command of rotate', () => {
     expect([again.code, await use(await stored())]).toEqual([0, WORKS])
   }
 
+  // threat: rotation-4
   test('may fail', async () => {
     const { name, old } = await createKey()
     const ran = await run([name, '--', 'sh', '-c', 'cat > first; exit 3'])
@@ -113,6 +114,7 @@ describe('the command of rotate', () => {
     expect(await readFile(join(cli.home, 'first'), 'utf8')).toBe(await stored())
   })
 
+  // threat: rotation-4
   test('may end without reading the value', async () => {
     const { name, old } = await createKey()
     const ran = await run([name, '--', 'true'])
@@ -130,6 +132,7 @@ describe('the command of rotate', () => {
     return running.ended
   }
 
+  // threat: rotation-4
   test('may hang: it is stopped', async () => {
     const { name, old } = await createKey()
     const ran = await runHanging(name, 'echo $$ > hanging; echo ready; exec sleep 600')
@@ -162,6 +165,7 @@ describe('the command of rotate', () => {
     process.kill(Number(left))
   }
 
+  // threat: rotation-4
   test('is ended when this program gets a signal', async () => {
     const { name, old } = await createKey()
     const running = await cli.start(['rotate', name, '--', 'sh', '-c', 'echo $$ > asked; echo ready; exec sleep 600'])
@@ -189,6 +193,7 @@ describe('the command of rotate', () => {
     expect(await use(await stored())).toEqual(WORKS)
   })
 
+  // threat: rotation-6
   test('shows no value, and no process has it in its arguments or its environment', async () => {
     const { name } = await createKey()
     const spy =
@@ -201,6 +206,7 @@ describe('the command of rotate', () => {
   })
 })
 
+// threat: rotation-7
 test('the command of rotate has neither value in its environment and its output, in any form', async () => {
   const { name, old } = await createKey(selfRotate)
   await cli.write('old', old)
@@ -256,6 +262,7 @@ describe('rotate', () => {
     expect((await run([name, '--finish'])).stderr).toBe(`Access key "${name}" has no old value.\n`)
   })
 
+  // threat: rotation-5
   test('does not end the old value with --finish while the new one is unused, but the new one with --abort', async () => {
     const { name, old } = await createKey()
     const value = (await cli.ok(['rotate', name])).trim()
@@ -277,6 +284,7 @@ describe('rotate', () => {
     expect((await use(old))[0]).toBe(option === '--finish' ? 401 : WORKS[0])
   })
 
+  // threat: rotation-5
   test('leaves the value of another run alone, unless --replace is given', async () => {
     const { name, old } = await createKey()
     await rotate(name)
@@ -302,6 +310,7 @@ describe('rotate', () => {
     expect(await use(await stored())).toEqual(WORKS)
   })
 
+  // threat: rotation-5
   test('does not store the value of a killed run once more after a later rotation', async () => {
     const { name } = await createKey()
     const ran = await run([name, '--overlap', '0s', '--', 'sh', '-c', 'cat > stored; exit 1'])

@@ -95,6 +95,7 @@ describe('a command', () => {
     expect(existsSync(run.folder)).toBe(false)
   })
 
+  // threat: cli-6
   test('has an environment that names only its key, without what gives another credential', async () => {
     const jwt = ['eyJhbGciOiJSUzI1NiJ9', 'eyJpc3MiOiJodHRwczovL2V4YW1wbGUuY29tIn0', 'c2lnbmF0dXJl'].join('.')
     const env = {
@@ -167,6 +168,7 @@ describe('a command', () => {
 })
 
 describe('signals', () => {
+  // threat: cli-7
   test.each(['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR2'] as const)(
     '%s reaches the command, and the key ends',
     async (signal) => {
@@ -179,6 +181,7 @@ describe('signals', () => {
     },
   )
 
+  // threat: cli-7
   test('end the key soon, also of a command that goes on', async () => {
     const ignoring = node(`process.on('SIGTERM', () => {});${TELL}`)
     const run = await begin([...DEMO, '--', ...ignoring])
@@ -189,6 +192,7 @@ describe('signals', () => {
     expect((await run.ended).code).toBe(0)
   })
 
+  // threat: cli-7
   test('a killed program leaves a key that ends by itself', async () => {
     const run = await begin([...DEMO, '--for', '10m', '--', ...tell])
     run.kill('SIGKILL')
@@ -217,7 +221,12 @@ describe('where it cannot go well', () => {
     )
     expect(refused.stderr).toContain('which must be allowed to make keys')
     const inJob = await cli.run(args, { env: { BITBUCKET_STEP_OIDC_TOKEN: 'x' } })
-    expect(inJob).toMatchObject(says(4, /^This job has an ID token\..*\nscope=\{"rules":\[.*\]\}$/m))
+    expect(inJob).toMatchObject(
+      says(
+        4,
+        /^This job has an ID token\..*: https:\/\/127\.0\.0\.1:\d+\/local\/console\/docs\/federation\nscope=\{"rules":\[.*\]\}$/m,
+      ),
+    )
   })
 
   test('a scope that is too long says what to shorten, and an unknown cluster how to make it known', async () => {
@@ -320,6 +329,7 @@ describe('where it cannot go well', () => {
     expect(stderr).toMatch(/keyplane could not be reached for \d+[sm] of it\./)
   })
 
+  // threat: cli-7
   test('a key whose answer was lost is ended by its name', async () => {
     let made = ''
     const env = await through(async (moment, { method, path }) => {
@@ -334,6 +344,7 @@ describe('where it cannot go well', () => {
     expect((await stored(made)).status).toBe(404)
   })
 
+  // threat: cli-7
   test('a key that gets no kube config is ended', async () => {
     const env = await through(async (moment, { path }) => moment === 'before' && path.endsWith('/kubeconfig'))
     expect((await cli.spawn(['run', ...DEMO, '--', ...tell], { env })).code).toBe(1)

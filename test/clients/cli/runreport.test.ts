@@ -61,6 +61,7 @@ keyplane could not be reached for 4m of it. What was refused meanwhile is missin
   })
 })
 
+// threat: cli-8
 test('a reader gets resources that can be read, without Secrets and what acts', () => {
   const resource = (name: string, ...verbs: string[]) => ({ name, verbs })
   const core = [
@@ -85,6 +86,7 @@ test('a reader gets resources that can be read, without Secrets and what acts', 
   expect(readableIn('subresources.kubevirt.io', { resources: console })).toEqual([])
 })
 
+// threat: cli-6
 test('a variable gives a credential by its name, or by a key or a token in its value', () => {
   const jwt = ['eyJhbGciOiJSUzI1NiJ9', 'eyJpc3MiOiJodHRwczovL2V4YW1wbGUuY29tIn0', 'c2lnbmF0dXJl'].join('.')
   const gives: [string, string][] = [

@@ -6,12 +6,14 @@ const config = (cluster: object, user: object = {}): string =>
   JSON.stringify({ clusters: [{ name: 'a', cluster }], users: [{ name: 'a', user }], 'current-context': 'a' })
 
 describe('of the kube config of a server', () => {
+  // threat: plugin-8
   test('only the address and the authority of the cluster are taken', async () => {
     const cluster = { server: 'https://a.example.com', 'certificate-authority-data': 'YQ==' }
     const more = { 'proxy-url': 'http://b', 'insecure-skip-tls-verify': true, 'certificate-authority': '/etc/passwd' }
     expect(await clusterIn(config({ ...cluster, ...more }))).toEqual(cluster)
   })
 
+  // threat: plugin-8
   test('only the credential of the user is taken, and never a plugin or a file', async () => {
     const exec = { command: 'sh', args: ['-c', 'true'] }
     expect(await userIn(config({}, { token: 'a', exec }))).toEqual({ token: 'a' })

@@ -44,6 +44,7 @@ test('a login is kept, whoami shows it, and a logout forgets it', async () => {
 })
 
 describe('login', () => {
+  // threat: cli-1
   test('keeps contexts in a file of 0600 in a folder of 0700', async () => {
     await mkdir(join(cli.home, '.config'), { mode: 0o755 })
     expect(await logIn()).toMatchObject({ code: 0 })
@@ -104,12 +105,13 @@ describe('login', () => {
     if (input) expect(ran.stderr).not.toContain(input)
   })
 
+  // threat: rotation-9
   describe.each<[string, string, string]>([
     ['nothing', ' \n', 'nothing is there'],
     ['two keys', `${KEY}\n${KEY}\n`, 'the text has several lines'],
     ['UTF-16', `\ufffd\ufffd${[...KEY].join('\0')}\0`, 'the text is in UTF-16'],
-    ['a header', `Authorization: Bearer ${KEY}`, 'the text begins as a header, not with the key'],
-    ['a scheme', `Bearer ${KEY}`, 'the text begins as a header, not with the key'],
+    ['a header', `Authorization: Bearer ${KEY}`, 'the text begins like a header, not with the key'],
+    ['a scheme', `Bearer ${KEY}`, 'the text begins like a header, not with the key'],
     ['a space', `${KEY} x`, 'the text has a space'],
     ['quotation marks', `"${KEY}"`, 'the key is in quotation marks'],
     ['a letter of another alphabet', `${KEY}é`, 'the text has a character that no key has'],
@@ -160,12 +162,14 @@ describe('login', () => {
     })
   })
 
+  // threat: cli-1
   test('does not repeat a key that was given as an argument', async () => {
     const { code, stderr } = await cli.run(['login', server.base, server.adminKey])
     expect([code, stderr]).toEqual([2, expect.stringContaining('<redacted>')])
     expect(stderr).not.toContain(server.adminKey)
   })
 
+  // threat: cli-2
   test.each([
     ['http://127.0.0.1:8443', 'must begin with https://'],
     ['https://me:secret@example.com', 'no user name or password'],

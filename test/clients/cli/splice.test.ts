@@ -77,6 +77,7 @@ const files = (LISTS.clusters ?? []).flatMap((clusters) =>
 )
 
 describe('splice', () => {
+  // threat: plugin-10
   test('adds an entry to files of all styles, changes it, and leaves all other bytes', async () => {
     expect(files.length).toBeGreaterThan(500)
     for (const file of files) {

@@ -30,6 +30,7 @@ describeTerminal('in a terminal', () => {
   })
   const logIn = ['--context', 'term', '--ca', 'ca.crt']
 
+  // threat: cli-1
   test('login asks for the key and does not show it', async () => {
     const { code, shown } = await type(
       ['login', server.base, ...logIn],
@@ -129,6 +130,7 @@ console.log('begun')`
     expect((await run(['keys', 'show', 'nothere'], '', { NO_COLOR: '1' })).stderr).toMatch(/^Error: /)
   })
 
+  // threat: cli-4
   test('JSON has escapes for what would change the terminal', async () => {
     await server.make(KEYS, { metadata: { name: 'escaped' }, spec: { ttl: 60, description: 'a\u009b31m\u202eb' } })
     const { stdout: shown } = await run(['keys', 'show', 'escaped', '-o', 'json'])

@@ -96,6 +96,7 @@ describe('a token that is renewed', () => {
     expect((await running.ended).code).toBe(0)
   })
 
+  // threat: plugin-5
   test('is no longer renewed when the server refuses, which ends the process', async () => {
     const running = await start()
     await patchKey({ disabled: true })

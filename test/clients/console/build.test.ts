@@ -12,6 +12,7 @@ describe('the built console', () => {
   })
   const textOf = (pattern: RegExp) => files.find(({ name }) => pattern.test(name))?.text ?? ''
 
+  // threat: page-8
   test('is a page, scripts, a style sheet, an icon and data whose names have a hash of the contents', () => {
     const named = files.map(({ name, type }) => [name.replace(/-(?:[0-9a-f]{16}|[A-Z2-7]{8})\./, '-HASH.'), type])
     expect(named.filter(([name]) => !name?.endsWith('.js'))).toEqual([
@@ -86,6 +87,7 @@ describe('the built console', () => {
     expect(importedBy(page, LATER).filter(({ name }) => seen.includes(name))).toEqual([])
   })
 
+  // threat: page-2
   test('has no inline script, style or event handler, which the policy of the page forbids', () => {
     expect(textOf(/html$/)).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]* src=)[^>]*>|javascript:/i)
     expect(textOf(/css$/)).not.toMatch(/@import|url\((?!["']?data:)/)

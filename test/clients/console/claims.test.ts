@@ -51,6 +51,7 @@ describe('claimsInWords', () => {
 })
 
 describe('quoted', () => {
+  // threat: trusts-3
   test('puts no text outside of quotes that could end a value', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {

@@ -55,6 +55,7 @@ test('an attempt is taken once', () => {
   expect(takeAttempt(storage)).toBeUndefined()
 })
 
+// threat: signin-2
 test('the address at the identity provider has the parameters of the protocol, and keeps its own', async () => {
   const url = new URL(await authorizationURL(provider, settings, attempt, 'https://keys.example.com/console/'))
   expect(url.origin + url.pathname).toBe(`${issuer}/auth`)
@@ -83,6 +84,7 @@ test.each([
 })
 
 describe('a discovery document', () => {
+  // threat: signin-9
   test.each([
     ['https://login.company.example/end', 'https://login.company.example/end'],
     ['http://login.company.example/end', undefined],
@@ -92,6 +94,7 @@ describe('a discovery document', () => {
     expect(providerOf({ ...discovery, end_session_endpoint }, settings).endSession?.href).toBe(address)
   })
 
+  // threat: signin-5
   test.each([
     ['names another issuer', { ...discovery, issuer: `${issuer}/` }, 'It is not'],
     ['is empty', {}, 'its discovery document names undefined'],

@@ -64,6 +64,7 @@ describe('a field', () => {
     (owner) => expect(owned(owner)).toBe(`'${owner}`),
   )
 
+  // threat: people-7
   test.each([
     ['a;=1', "a;'=1"],
     ['a\t+1', "a\t'+1"],

@@ -1,13 +1,10 @@
 /** What "Get started" shows to whom, and when a step is done. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
 import { readFacts } from '../../../clients/console/src/components/getstarted/readfacts.ts'
 import { dismiss, finish, isOver, showAgain } from '../../../clients/console/src/components/getstarted/remembered.ts'
 import { type State, steps } from '../../../clients/console/src/components/getstarted/steps.ts'
 import { needs } from '../../../clients/console/src/keylist/attention.ts'
-import { documentation } from '../../../clients/console/src/shell/help/documentation.ts'
 import type { Self } from '../../../clients/core/src/objects.ts'
 import { ago, ahead, byExchange, DAY, type Facts, keyOf, NOW } from './keys.ts'
 
@@ -93,12 +90,6 @@ describe('the steps', () => {
       [],
     ],
   ])('that are done: %s', (_, given, keys, expected) => expect(done(state(given, keys))).toEqual(expected))
-
-  test('name pages of the documentation that exist, and so does the help', () => {
-    const pages = [...steps.flatMap(({ docs, text }) => [docs, ...(text.match(/docs\/[\w-]+\.md/g) ?? [])])]
-    const named = [...pages, ...documentation.map(({ page }) => page)]
-    expect(named.filter((page) => !existsSync(join(import.meta.dirname, '../../..', page)))).toEqual([])
-  })
 })
 
 describe('what the server made for itself', () => {

@@ -1,10 +1,11 @@
-/** Compares the jobs of the console with the examples of the documentation, which test/server/federationpages.docs.ts runs. */
+/** Compares the jobs of the console with docs/ci.md and with examples/, which test/server/federationpages.docs.ts runs. */
 import { readFile } from 'node:fs/promises'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { fillJobs, type JobValues } from '../../../clients/console/src/pages/trusts/platforms/jobs.ts'
 import type { JobTemplate } from '../../../clients/console/src/pages/trusts/platforms/platforms.ts'
 import type { ClaimEntry } from '../../../clients/console/src/text/claims.ts'
+import { readExample } from '../../support/examples.ts'
 import { platformOf, platforms } from './platforms.ts'
 import cases from './vectors/jobs.cases.json' with { type: 'json' }
 
@@ -42,10 +43,10 @@ describe('the job for', () => {
   })
 
   test('GitHub Actions with curl is the exchange of the page', async () => {
-    const [example = ''] = await examplesOf('federation', 'In two minutes')
+    const [example = ''] = await examplesOf('tour', 'A key without a stored secret')
     const text = textOf(jobsOf('GitHub', job({ repository_id: '74' })), 1)
     const variables = `KEYPLANE=${url}\nCREDENTIAL=shop-deploy@${uid}\n`
-    const [, ...lines] = example.replaceAll(' --cacert .local/ca.crt', '').split('\n')
+    const [, ...lines] = example.replaceAll(' --cacert .local/ca.crt', '').replaceAll('JOB_KEY', 'KEY').split('\n')
     // The page breaks the first command at another place, because it is longer there.
     const joined = (script: string) => script.replaceAll(/ \\\n +/g, ' ')
     expect(joined(text ?? '')).toBe(joined(variables + lines.join('\n')))
@@ -57,27 +58,25 @@ describe('the job for', () => {
     expect(textOf(jobsOf('GitLab', job(claims, { virtualCluster: 'shop/staging' })))).toBe(pipeline)
   })
 
-  test.each<[type: string, page: string, heading: string, claims: Record<string, string>, more?: Partial<JobValues>]>([
-    ['Buildkite', 'federation-platforms', 'Buildkite', { pipeline_id: 'p', build_branch: 'main' }],
-    ['CircleCI', 'federation-others', 'CircleCI', { 'oidc.circleci.com/project-id': 'p' }],
-    ['Bitbucket', 'federation-others', 'Bitbucket Pipelines', { repositoryUuid: '{u}' }],
+  test.each<[type: string, file: string, claims: Record<string, string>, more?: Partial<JobValues>]>([
+    ['Buildkite', 'buildkite/pipeline.yaml', { pipeline_id: 'p', build_branch: 'main' }],
+    ['CircleCI', 'circleci/config.yaml', { 'oidc.circleci.com/project-id': 'p' }],
+    ['Bitbucket', 'bitbucket/bitbucket-pipelines.yaml', { repositoryUuid: '{u}' }],
     [
       'TerraformCloud',
-      'federation-others',
-      'Terraform Cloud',
+      'terraform-cloud/provider.tf',
       { terraform_workspace_id: 'ws-1' },
       { clientID: `shop-apply@${uid}` },
     ],
-  ])('%s is the example of the page', async (type, page, heading, claims, more) => {
-    const [, , example] = await examplesOf(page, heading)
-    expect(textOf(jobsOf(type, job(claims, more)))).toBe(example)
-  })
+  ])('%s is the example', async (type, file, claims, more) =>
+    expect(textOf(jobsOf(type, job(claims, more)))).toBe(await readExample(file)),
+  )
 
-  test('pods is the config map and the pod of the page', async () => {
-    const [, , , configMap, pod] = await examplesOf('federation-pods', 'Kubernetes pods')
+  test('pods is the config map and the pod of the example', async () => {
+    const example = await readExample('kubernetes/pod.yaml')
     const claims = { sub: 'system:serviceaccount:shop:operator' }
     const jobs = jobsOf('Kubernetes', job(claims, { clientID: `shop-operator@${uid}` }))
-    expect(jobs.map(({ text }) => text)).toEqual([configMap, pod])
+    expect(jobs.map(({ text }) => text).join('---\n')).toBe(example)
   })
 
   test.each([
@@ -146,10 +145,12 @@ describe('values that could become part of a command are refused:', () => {
     '\u202emain',
     '',
   ]
+  // threat: trusts-1
   test.each(hostile)('the audience %j', (audience) => {
     for (const type of types) expect(() => jobsOf(type, job({}, { audience }))).toThrow('The audience has characters')
   })
 
+  // threat: trusts-1
   test.each(hostile)('the claims %j', (value) => {
     const refused = (type: string, claim: string, text = value) =>
       expect(() => jobsOf(type, job({ [claim]: text }))).toThrow(/^The .* has characters/)

@@ -46,6 +46,7 @@ describe('a kept key', () => {
   })
 })
 
+// threat: signin-10
 test.each([
   ['of an exchange', { key: 'k', seen, ends: 1 }, 'k'],
   ['of an exchange, before the idle time', { key: 'k', seen: 0, ends: 1 }, 'k'],

@@ -123,6 +123,7 @@ describe('a key of an exchange', () => {
     expect(cardsOf({ ...exchanged, spec: { scope: undefined } })).toEqual([])
   })
 
+  // threat: list-2
   test.each<[string, Facts]>([
     ['never expires', { status: { expirationTimestamp: undefined } }],
     ['lives longer than a day', { status: { expirationTimestamp: ahead(23 * HOUR) } }],

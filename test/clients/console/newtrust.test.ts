@@ -88,6 +88,7 @@ describe('the form', () => {
     )
   })
 
+  // threat: exchange-8
   test.each(cases)('of %s with %s makes a trust that the rules accept without a warning', (type, choice) => {
     const draft = filled(type, choice)
     const { claims } = trustObject(draft).spec
@@ -102,6 +103,7 @@ describe('the form', () => {
     expect(validateProviderClaims(claimsOfProvider(draft), rulesFor(draft), issuerOf(draft))).toEqual([])
   })
 
+  // threat: trusts-2
   test.each(cases)('of %s with %s lets no field out that decides who gets in', (type, choice) => {
     const draft = filled(type, choice)
     for (const { claim, label } of claimFields(draft)) {
@@ -112,6 +114,7 @@ describe('the form', () => {
     }
   })
 
+  // threat: trusts-2
   test.each(platforms.filter(({ owner }) => owner).map(({ type }) => type))(
     'of %s demands the organization where strangers have the same issuer',
     (type) => {

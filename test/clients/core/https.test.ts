@@ -62,6 +62,7 @@ describe('a proxy', () => {
     return act(`127.0.0.1:${port}`).finally(() => server.close())
   }
 
+  // threat: cli-3
   test('that is dead is named, and not the host behind it', async () => {
     expect(await failureBehind('http://me:hunter2@127.0.0.1:1')).toEqual({
       kind: 'proxy',
@@ -75,6 +76,7 @@ describe('a proxy', () => {
     })
   })
 
+  // threat: cli-3
   test.each([
     ['403 Forbidden', ': it answered 403', false],
     ['407 Proxy Authentication Required', ': it answered 407', false],

@@ -120,6 +120,7 @@ describe('a lock', () => {
     return top
   }
 
+  // threat: plugin-7
   test.each(Object.keys(left))('has one holder, wherever a process stops that finds %s', async (found) => {
     const steps = Array.from({ length: 12 }, (_, index) => index + 1)
     for (const at of steps)
@@ -139,6 +140,7 @@ async function waitFor(lock: string): Promise<number> {
   return passed
 }
 
+// threat: plugin-7
 test.each<[string, Parameters<typeof holderName>, number]>([
   ['has an ID that no process has', [2 ** 22 + 1], 0],
   ['has an ID that a process has that started later', [process.pid, '1'], 0],

@@ -103,6 +103,7 @@ test('the shells include one that has no pipefail or other extensions', () =>
   expect(posixShells.map(({ name }) => name)).toEqual(expect.arrayContaining(['bash'])))
 
 describe.each(posixShells)('in $name', (shell: Shell) => {
+  // threat: jobs-3
   test('a trusted job has the kube config of a cluster and no key, and ends with its token', async () => {
     const { job, place, folder } = await trusted({}, ['echo "KUBECONFIG=$KUBECONFIG"'])
     const ran = await runScript(shell, job, place)
@@ -189,6 +190,7 @@ describe.each(posixShells)('in $name', (shell: Shell) => {
     await runAfterScript(shell, job, place)
   })
 
+  // threat: jobs-1
   test('prints no secret though the job prints every command', async () => {
     const { job, place } = await trusted({}, ['echo done'])
     const ran = await runScript(shell, { ...job, before_script: ['set -o xtrace', ...job.before_script] }, place)
@@ -223,6 +225,7 @@ describeKubectl('kubectl', () => {
     await runAfterScript(shell, job, place)
   })
 
+  // threat: rotation-8
   test.each([
     [`it's"a$key:#{&*\\`.padEnd(40, 'x'), undefined],
     [`${'x'.repeat(40)}\n\n`, 'x'.repeat(40)],
@@ -445,6 +448,7 @@ describe('inputs', () => {
     expect(jobs).toMatchObject({ '.staging': { stage: 'test', id_tokens: { KEYPLANE_ID_TOKEN: { aud: URL } } } })
   })
 
+  // threat: jobs-2
   test.each<[string, string]>([
     ['url', 'http://keys.example.com'],
     ['url', `${URL}/`],

@@ -24,6 +24,7 @@ describeVirtual(functions, {
 })
 
 describe('201', () => {
+  // threat: lookups-3
   test('returns nothing that the client sent, where it may repeat the value', async () => {
     const value = await createKey('sent')
     const metadata = { name: value, labels: { a: value }, annotations: { a: JSON.stringify({ spec: { key: value } }) } }
@@ -34,6 +35,7 @@ describe('201', () => {
   })
 
   // An answer that took longer would tell strangers which values exist.
+  // threat: lookups-1
   test('costs the same two reads for a value that is unknown, hidden, ended or out of scope', async () => {
     const value = await createKey('hidden')
     await createKey('rotated')
@@ -75,6 +77,7 @@ function counted({ keys, keyStore, scopes }: Services, calls: string[]): Service
 }
 
 describe('422', () => {
+  // threat: lookups-3
   test.each([
     undefined,
     '',

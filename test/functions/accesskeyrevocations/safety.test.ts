@@ -13,6 +13,7 @@ const functions = useFunctions()
 const revoke = (spec: object, query: Record<string, string> = {}) =>
   functions.invoke('accesskeyrevocations/create', { query, body: { spec } })
 
+// threat: revocation-5
 test('`unscoped` selects keys without a scope and keys whose scope allows everything', async () => {
   const scopes = { none: undefined, empty: {}, open: { rules: [{}] }, project: { projects: [{ project: 'demo' }] } }
   for (const [name, scope] of Object.entries(scopes)) {
@@ -25,6 +26,7 @@ test('`unscoped` selects keys without a scope and keys whose scope allows everyt
 
 const lookalikes = ['dryrun', 'dry_run', 'dry-run', 'dryRun[]', 'DryRun', 'dryRun ', 'isDryRun', 'dry']
 
+// threat: revocation-2
 test.each(lookalikes)('%j is refused, so that no mistake revokes keys', async (name) => {
   const body = { metadata: { name: 'kept' }, spec: { user: 'bob' } }
   await functions.invoke('ownedaccesskeys/create', { body })
@@ -44,6 +46,7 @@ test('other unknown parameters are ignored', async () => {
   expect(status).toBe(201)
 })
 
+// threat: revocation-6
 test('a list of names costs no more reads than a list of the keys that the user may see', async () => {
   const { parts } = functions.get()
   const store = parts.storeOf(OwnedAccessKey)
@@ -76,6 +79,7 @@ test('a list of names costs no more reads than a list of the keys that the user 
   expect(await reads(withScopes(admin, {}))).toEqual([0, { get: 0, list: 0 }])
 })
 
+// threat: revocation-7
 test('a scoped key does not take keys out of a revocation by changing their labels', async () => {
   const body = { metadata: { name: 'labelled', labels: { app: 'shop' } }, spec: { user: 'bob' } }
   await functions.invoke('ownedaccesskeys/create', { body })

@@ -58,6 +58,7 @@ async function read(name: string) {
 }
 const isOpen = async (name: string) => (await read(name))?.spec.disabled !== true
 
+// threat: revocation-17
 test('a revocation by owner warns of the trusts that it leaves, also in a dry run', async () => {
   await makeKey('ann-1', { user: 'ann' })
   await trust('ann-ci', { user: 'ann' })
@@ -77,6 +78,7 @@ test('a revocation by owner warns of the trusts that it leaves, also in a dry ru
   expect(warningOf(await revoke({ users: ['nobody'] }))).toBe('')
 })
 
+// threat: revocation-17
 test('closes the trusts of an owner if it is asked to, and a dry run counts them', async () => {
   await trust('ben-ci', { user: 'ben' }, admin, { labels: { app: 'shop' } })
   await trust('ben-own', {}, userNamed('ben'))
@@ -103,6 +105,7 @@ test('closes the trusts of an owner if it is asked to, and a dry run counts them
   expect(await read('ben-own')).toBeUndefined()
 })
 
+// threat: revocation-18
 test('closes a trust through which only the user logs in, and warns of one through which others do', async () => {
   await trust('staff', people())
   await trust('eva', people(['eva@x']))
@@ -117,6 +120,7 @@ test('closes a trust through which only the user logs in, and warns of one throu
   expect(warningOf(await closing({ users: ['other:eva@x'] }))).toBe('')
 })
 
+// threat: revocation-17
 test('finds the trusts that a stolen key made, and those that its descendants made', async () => {
   const thief = { ...userNamed('thief'), key: { ...userNamed('thief').key, uid: 'stolen' } }
   const child = { ...thief, key: { ...thief.key, uid: 'child' }, makers: ['stolen'] }
@@ -131,6 +135,7 @@ test('finds the trusts that a stolen key made, and those that its descendants ma
   )
 })
 
+// threat: revocation-18
 test('reaches and names only trusts that the user may see and change', async () => {
   await trust('gus-ci', { user: 'gus' })
   await trust('gus-open', { user: 'gus', scope: { rules: [{}] } })
@@ -151,6 +156,7 @@ test('reaches and names only trusts that the user may see and change', async () 
   expect(trustsOf(await closing(everything, { user: withScopes(gus, { rules: [{}] }) })).names).toEqual(['gus-open'])
 })
 
+// threat: revocation-18
 test('spares the trust of its own key, unless it is asked for', async () => {
   const uid = await trust('jan-ci', { user: 'jan' })
   await trust('jan-other', { user: 'jan' })

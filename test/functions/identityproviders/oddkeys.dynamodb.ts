@@ -33,6 +33,7 @@ afterAll(async () => {
   await stop()
 })
 
+// threat: exchange-19
 test('odd keys in providers leave the connections to the table whole', async () => {
   const answers: string[] = []
   const create = (name: string, spec: object, query = {}) =>

@@ -42,6 +42,7 @@ beforeAll(async () => {
 })
 
 describe('a list', () => {
+  // threat: users-5
   test('has the namespaces that hold objects which the user may see, as GET returns them', async () => {
     const { status, json } = await list(admin)
     expect([status, json.kind, json.apiVersion]).toEqual([200, 'NamespaceList', 'v1'])
@@ -54,6 +55,7 @@ describe('a list', () => {
     expect(await namesOf(bob)).toEqual(['p-web-x'])
   })
 
+  // threat: users-5
   test.each<[string, Scope, string[]]>([
     ['may list the instances of one project', { projects: [{ project: 'web' }] }, ['p-web']],
     ['may list no instances', { rules: [{ resources: [{ group: '', resources: ['namespaces'] }] }] }, []],
@@ -61,6 +63,7 @@ describe('a list', () => {
     expect(await namesOf(withScopes(admin, scope))).toEqual(expected)
   })
 
+  // threat: users-5
   test('of a name answers as GET does, for every valid name', async () => {
     for (const name of ['p-web', 'nowhere']) {
       expect(await namesOf(bob, { fieldSelector: `metadata.name=${name}` })).toEqual([name])

@@ -73,6 +73,7 @@ describe('errors', () => {
     expect([status, json.message]).toEqual([code, expect.stringContaining(message)])
   })
 
+  // threat: users-6
   test('403 unless the scope allows the create as well', async () => {
     const scope = (...verbs: string[]) => ({
       rules: [{ verbs, resources: [{ group: '', resources: ['namespaces'] }] }],

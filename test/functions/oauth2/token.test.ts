@@ -66,6 +66,7 @@ beforeAll(async () => {
 })
 
 describe('the key of a person', () => {
+  // threat: use-17
   test.each([
     ['was signed a minute ago', 60, 201],
     ['was signed 15 minutes ago', 900, 403],
@@ -80,6 +81,7 @@ describe('the key of a person', () => {
 })
 
 describe('while the keys of the issuer cannot be read', () => {
+  // threat: exchange-44
   test.each([
     ['of the trust is a 503', {}, 503],
     ['for another audience is the 400 of every stranger', { aud: 'other' }, 400],
@@ -124,6 +126,7 @@ describe('while the keys of the issuer were read a moment ago', () => {
     return await trust({ identityProvider: name, scope: {} })
   }
 
+  // threat: exchange-44
   test.each([
     ['of the trust is a 503 with the time of the next fetch', {}, 503],
     ['for another audience is the 400 of every stranger', { aud: 'other' }, 400],
@@ -149,6 +152,7 @@ describe('while the keys of the issuer were read a moment ago', () => {
 })
 
 describe('an ID token that is exchanged during its lifetime', () => {
+  // threat: exchange-26
   test('gives at most 50 valid keys for each trust, however many ask at the same time', async () => {
     const [client, token] = [await trust({ user: 'alice', scope: {} }), sign()]
     const all = await Promise.all(Array.from({ length: MOST_KEYS + 14 }, () => exchange(client, token)))
@@ -168,6 +172,7 @@ describe('an ID token that is exchanged during its lifetime', () => {
   })
 })
 
+// threat: exchange-27
 test('a trust with maxKeys has at most so many valid keys, whatever ID tokens they come from', async () => {
   const client = await trust({ user: 'alice', scope: {}, maxKeys: 2 })
   const all = await Promise.all([1, 2, 3, 4].map(() => exchange(client, sign())))

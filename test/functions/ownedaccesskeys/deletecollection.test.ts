@@ -6,6 +6,7 @@ const functions = useFunctions()
 const { call, make, read } = callsOf(functions, accessKeys)
 
 // Lambda responses are limited to 6 MB, but the client must still learn the result.
+// threat: gateway-12
 test('deletes more objects than a response can contain', async () => {
   const names = ['large-a', 'large-b', 'large-c', 'large-d', 'large-e']
   const spec = { user: 'alice', description: 'x'.repeat(1.4 * 1024 * 1024) }
@@ -32,6 +33,7 @@ describe('a misspelled selector', () => {
     ]),
   ]
 
+  // threat: revocation-3
   test.each([...spellings, ...others])('%j is a 400 that names %s, and deletes nothing', async (name, meant) => {
     const kept = `kept-${name.replace(/[^a-z]/gi, '').toLowerCase()}`
     await call('create', { body: { metadata: { name: kept }, spec: { user: 'alice' } } })
@@ -49,6 +51,7 @@ describe('a misspelled selector', () => {
     expect([answer.status, answer.json.message]).toEqual([400, unknown('labelselector', 'labelSelector')])
   })
 
+  // threat: revocation-3
   test.each(['labelSelector', 'fieldSelector', 'selector'])('%s in the body is refused', async (member) => {
     const { status, json } = await call('deletecollection', { query: {}, body: { [member]: 'metadata.name=x' } })
     expect([status, json.message]).toEqual([
@@ -57,6 +60,7 @@ describe('a misspelled selector', () => {
     ])
   })
 
+  // threat: revocation-3
   test.each(['labelSelector', 'fieldSelector'])('%s twice with different values is refused', async (name) => {
     await make({ name: `two-${name.toLowerCase()}` })
     const remove = (...values: string[]) => call('deletecollection', { query: { [name]: values }, body: null })

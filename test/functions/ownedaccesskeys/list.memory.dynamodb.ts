@@ -56,6 +56,7 @@ const forms: Record<string, Form> = {
   YAML: { headers: { accept: 'application/yaml' }, query: {} },
 }
 
+// threat: gateway-12
 test('lists many large keys in little memory', async () => {
   const { metadata } = await make({ name: 'large' }, { user: 'alice', description: 'x'.repeat(characters) })
   await copyRow('large')

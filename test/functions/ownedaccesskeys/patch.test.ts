@@ -76,6 +76,7 @@ describe('409', () => {
   const conflict = (name: string) =>
     status(409, 'Conflict', `Operation cannot be fulfilled on ownedaccesskeys.management.platform "${name}": ${why}`)
 
+  // threat: use-5
   test.each<[object, object]>([
     [{ disabled: true }, { disabled: false }],
     [{ scope: {} }, { scope: null }],
@@ -100,6 +101,7 @@ describe('409', () => {
     expect((await merge('labelled', { disabled: false })).status).toBe(200)
   })
 
+  // threat: use-5
   test('for a deleted key that creates itself again', async () => {
     const { metadata } = await make({ name: 'deleted' }, { user: 'alice' })
     await remove('deleted')

@@ -29,6 +29,7 @@ async function createRotator() {
 }
 
 describe('a key with the role selfRotate', () => {
+  // threat: rotation-11
   test('replaces a pending value from an hour after the rotation on', async () => {
     const rotate = await createRotator()
     await rotate(0)
@@ -38,6 +39,7 @@ describe('a key with the role selfRotate', () => {
     await expect(rotate(3620, { replace: true })).rejects.toMatchObject(refused)
   })
 
+  // threat: rotation-13
   test('is freed by its owner when a thief keeps it pending', async () => {
     const rotate = await createRotator()
     const { key: name } = await rotate(0)
@@ -52,6 +54,7 @@ describe('a key with the role selfRotate', () => {
     await expect(rotate(180)).rejects.toMatchObject(refused)
   })
 
+  // threat: rotation-11
   test('is not rotated after its end', async () => {
     const rotate = await createRotator()
     await expect(rotate(86_401)).rejects.toMatchObject({

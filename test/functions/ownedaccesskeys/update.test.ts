@@ -7,6 +7,7 @@ const functions = useFunctions()
 const { call, make, read } = callsOf(functions, accessKeys)
 
 // Nobody can write computed fields: an invalid key must not look valid.
+// threat: users-22
 test('ignores owner, phase and expirationTimestamp', async () => {
   await make({ name: 'computed' }, { user: 'alice', disabled: true })
   const before = await read('computed')

@@ -40,6 +40,7 @@ describe('201', () => {
     })
   })
 
+  // threat: authorizer-1
   test('returns the access key in spec, not the one of the request', async () => {
     const scope = { projects: [{ project: 'web' }] }
     const given = await createKey('given', { user: 'bob', scope })
@@ -68,6 +69,7 @@ describe('201', () => {
 
 // The same error as for a request with that key.
 describe('401', () => {
+  // threat: authorizer-1
   test('for an unknown access key in spec, in every format', async () => {
     for (const given of ['x', 'not a key', `mpk_${'0'.repeat(49)}`, 'a'.repeat(40)]) {
       const { status, json, text } = await askOf(given)

@@ -121,6 +121,7 @@ describe.each(kinds)('$plural', (stored) => {
     }
   })
 
+  // threat: users-23
   test('no write stores anything in a dry run', async () => {
     const before = await make({ name: 'dry', labels: { dry: 'yes' } })
     const more = { query: { dryRun: 'All' } }

@@ -7,6 +7,7 @@ import { openDataDir } from '../../../infra/local/datadir.ts'
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'keyplane-test-'))
 
+// threat: local-3
 test('creates the folder for its owner only and keeps the mode of an existing one', async () => {
   const parent = await newFolder()
   const made = await openDataDir({ dataDir: join(parent, 'a', 'b'), memory: false })

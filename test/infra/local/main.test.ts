@@ -257,6 +257,7 @@ describe('npm start', () => {
     expect(written.filter((content) => content.includes(scopedKey))).toEqual([])
   })
 
+  // threat: local-1, local-2
   test('stores nothing with --memory, opens no port to other users of the machine, and has the settings that it is given', async () => {
     const DATA_DIR = join(await newFolder(), 'data')
     const server = start(

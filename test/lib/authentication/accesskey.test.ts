@@ -22,6 +22,7 @@ describe('generated keys', () => {
     for (const [, key] of vectors) expect(pattern.exec(`token: "${key}"`)?.[1]).toBe(key)
   })
 
+  // threat: gateway-2
   test('are well-formed and encode all random bits', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.nat(255), (bytes, bit) => {

@@ -274,6 +274,7 @@ describe('reading credentials', () => {
   })
 })
 
+// threat: releases-3
 test('the internal part of a key keeps members that this release does not know', () => {
   const later = {
     ...encodeKeyInternal({ creator: 'subject:x', carried: [], credential: HASH }),

@@ -13,6 +13,7 @@ describe('the line of a new key', () => {
 
   test('is none if no key makes it', () => expect(makersOf({ key: { ...key, uid: '' } })).toEqual({}))
 
+  // threat: revocation-13
   test('is never shortened: a key at its end creates none, and from the 24th generation on there is a warning', () => {
     for (let count = 0; count < MAX_MAKERS; count++) {
       const maker = { key, ...(count > 0 && { makers: uids(count) }) }

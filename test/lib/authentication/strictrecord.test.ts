@@ -45,6 +45,7 @@ describe('strictRecord', () => {
     }
   })
 
+  // threat: releases-1
   test.each([[['more']], [['name', 'more']], [['crit']], [['toString']], [['__proto__']]])(
     'rejects a record with the critical members %j, even if they are absent',
     (crit) => {
@@ -53,6 +54,7 @@ describe('strictRecord', () => {
     },
   )
 
+  // threat: releases-1
   test.each([[null], [undefined], [[]], [''], ['name'], [{ name: 1 }], [[1]], [['name', '']], [[['name']]]])(
     'rejects a record whose crit is %j',
     (crit) => expect(() => read({ name: 'x', crit })).toThrow(new Error('a record has a wrong crit')),

@@ -26,6 +26,7 @@ describe('shortUserAgent', () => {
     ['has no token', `a ${token}`, 'a <redacted>'],
   ])('%s', (_, text, expected) => expect(shortUserAgent(text)).toBe(expected))
 
+  // threat: use-16
   test('never contains a key, wherever it is and however long the rest', () => {
     fc.assert(
       fc.property(fc.nat(20_000), fc.constantFrom('x', ' ', '\u0000', 'mpk_'), (length, fill) => {

@@ -182,6 +182,7 @@ describe('ending values', () => {
       return { credential: C, made: USED, overlap: 60 }
     }
 
+    // threat: leaks-3
     test('whether that is pending, current or made by it in turn', () => {
       expect(leak(rotate(plain, B, 60, first), A)).toEqual(['a b', []])
       expect(leak(taken, A)).toEqual(['b a', []])
@@ -193,6 +194,7 @@ describe('ending values', () => {
       ])
     })
 
+    // threat: leaks-4
     test('but not what another key made, what made it, or what an unused value could have made', () => {
       expect(leak(rotate(plain), A)).toEqual(['a', ['Pending b']])
       expect(leak(settled(rotate(plain)), A)).toEqual(['a', ['Current b']])
@@ -208,6 +210,7 @@ describe('ending values', () => {
       expect(leak(owned, A, {})[0]).toBeUndefined()
     })
 
+    // threat: leaks-3
     test('and everything of which nothing is known', () => {
       const { since: _, ...facts } = taken.value ?? { number: 0, made: 0 }
       expect(leak({ ...taken, value: facts }, A)).toEqual(['b a', []])

@@ -71,6 +71,7 @@ function changesOf(rule: Rule): Rule[] {
 }
 
 describe('missingEntry', () => {
+  // threat: users-14
   test('returns a valid rule that allows the request, and nothing but the request', () => {
     let found = 0
     fc.assert(
@@ -94,6 +95,7 @@ describe('missingEntry', () => {
     expect(found).toBeGreaterThan(played(1000))
   })
 
+  // threat: users-14
   test('returns an entry of which no narrower one suffices', () => {
     fc.assert(
       fc.property(arbitrary.scope, anyRequest, (scope, asked) => {

@@ -1,4 +1,4 @@
-/** A second evaluator, written from docs/scopes.md as plainly as possible; it shares no code with the first. */
+/** A second evaluator, written from the table of scopes as plainly as possible; it shares no code with the first. */
 import type { Attributes } from '../../../lib/authorization/attributes/attributes.ts'
 import type { Place } from '../../../lib/authorization/scopes/place.ts'
 import type { Scope } from '../../../lib/authorization/scopes/scope.ts'

@@ -36,6 +36,7 @@ describe('restrictsInside', () => {
     expect(restrictsInside([], { type: 'cluster', name: 'eu' }, options)).toBe(false)
   })
 
+  // threat: virtual-11
   test.each([
     [dev, { type: 'ProjectVirtualCluster', project: 'shop', virtualCluster: 'dev' }],
     [

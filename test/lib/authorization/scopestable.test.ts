@@ -1,5 +1,9 @@
-/** Checks the table of docs/scopes.md: every row's scope is valid, allows what the row says and denies what it says. */
+/**
+ * Plays a table of scopes: every scope is valid, allows what its row says and denies what it says. `vci` are virtual cluster instances.
+ * The entries of docs/scopes.md are valid, and name every role and member.
+ */
 import { readFileSync } from 'node:fs'
+import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import type { Attributes, Target } from '../../../lib/authorization/attributes/attributes.ts'
 import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
@@ -8,22 +12,12 @@ import { ROLE_NAMES } from '../../../lib/authorization/scopes/roles.ts'
 import { type Scope, scopeSchema } from '../../../lib/authorization/scopes/scope.ts'
 import { parseSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
 import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
+import rows from './vectors/scopes.cases.json' with { type: 'json' }
 
 const page = readFileSync(new URL('../../../docs/scopes.md', import.meta.url), 'utf8')
 
-const rows = page
-  .split('\n')
-  .filter((line) => line.startsWith('| `{'))
-  .map((line) => line.split('|').map((cell) => cell.trim()))
-  .map(([, scope = '', allows = '', , refuses = '']) => ({
-    text: codesIn(scope)[0] ?? '',
-    allows: codesIn(allows),
-    refuses: codesIn(refuses),
-  }))
-
-function codesIn(cell: string): string[] {
-  return [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
-}
+/** The scopes of the page, whose entries are YAML. */
+const documented = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, entry = '']) => load(entry) as Scope)
 
 const GROUPS: Record<string, string> = {
   virtualclusterinstances: 'management.platform',
@@ -80,40 +74,48 @@ function parse(text: string): Attributes {
   }
 }
 
-test('the table covers every role and every member of scopes and rules', () => {
-  expect(rows.length).toBeGreaterThan(30)
-  const scopes = rows.map(({ text }) => JSON.parse(text) as Scope)
-  expect(new Set(scopes.flatMap(({ roles = [] }) => roles.map(({ role }) => role)))).toEqual(new Set(ROLE_NAMES))
-  expect(new Set(scopes.flatMap(Object.keys))).toEqual(new Set(Object.keys(scopeSchema.properties)))
-  const members = new Set(scopes.flatMap(({ rules = [] }) => rules.flatMap(Object.keys)))
-  expect(members).toEqual(new Set(Object.keys(scopeSchema.properties.rules.items.properties)))
+describe.each([
+  ['the table', rows.map(({ scope }) => scope as Scope)],
+  ['docs/scopes.md', documented],
+])('%s', (_, scopes) => {
+  test('has every role and every member of scopes and rules', () => {
+    expect(scopes.length).toBeGreaterThan(15)
+    expect(new Set(scopes.flatMap(({ roles = [] }) => roles.map(({ role }) => role)))).toEqual(new Set(ROLE_NAMES))
+    expect(new Set(scopes.flatMap(Object.keys))).toEqual(new Set(Object.keys(scopeSchema.properties)))
+    const members = new Set(scopes.flatMap(({ rules = [] }) => rules.flatMap(Object.keys)))
+    expect(members).toEqual(new Set(Object.keys(scopeSchema.properties.rules.items.properties)))
+  })
+
+  test('has valid scopes', () => expect(scopes.flatMap((scope) => validateScope(scope))).toEqual([]))
 })
 
-describe.each(rows)('$text', ({ text, allows, refuses }) => {
-  const scope = JSON.parse(text) as Scope
-  const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
-  /** Evaluates each request at its target. */
-  const judge = (request: string) => {
-    const attributes = parse(request)
-    const { target } = attributes
-    return target.type === 'Cluster'
-      ? evaluateAt([scope], { type: 'cluster', name: target.cluster }, attributes, options)
-      : evaluate([scope], attributes, options)
-  }
+describe.each(rows.map((row) => ({ ...row, text: JSON.stringify(row.scope) })))(
+  '$text',
+  ({ scope: written, allows, refuses }) => {
+    const scope = written as Scope
+    const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
+    /** Evaluates each request at its target. */
+    const judge = (request: string) => {
+      const attributes = parse(request)
+      const { target } = attributes
+      return target.type === 'Cluster'
+        ? evaluateAt([scope], { type: 'cluster', name: target.cluster }, attributes, options)
+        : evaluate([scope], attributes, options)
+    }
 
-  test('is valid', () => {
-    expect(validateScope(scope)).toEqual([])
-    expect(allows.length + refuses.length).toBeGreaterThan(0)
-  })
+    test('allows or refuses something', () => expect(allows.length + refuses.length).toBeGreaterThan(0))
 
-  test.each(allows.map((request) => [request]))('allows %s', (request) => {
-    const [, limit] = /^(own|self): /.exec(request) ?? []
-    const decision = judge(request.replace(/^(own|self): /, ''))
-    expect(decision).toMatchObject({ allowed: true })
-    expect(['own' in decision, 'self' in decision]).toEqual([limit !== undefined, limit === 'self'])
-  })
+    // threat: authorizer-9
+    test.each(allows.map((request) => [request]))('allows %s', (request) => {
+      const [, limit] = /^(own|self): /.exec(request) ?? []
+      const decision = judge(request.replace(/^(own|self): /, ''))
+      expect(decision).toMatchObject({ allowed: true })
+      expect(['own' in decision, 'self' in decision]).toEqual([limit !== undefined, limit === 'self'])
+    })
 
-  test.each(refuses.map((request) => [request]))('refuses %s', (request) => {
-    expect(judge(request)).toMatchObject({ allowed: false })
-  })
-})
+    // threat: authorizer-9
+    test.each(refuses.map((request) => [request]))('refuses %s', (request) => {
+      expect(judge(request)).toMatchObject({ allowed: false })
+    })
+  },
+)

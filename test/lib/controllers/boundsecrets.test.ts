@@ -125,6 +125,7 @@ describe('a Secret', () => {
 })
 
 describe('a cluster that is away', () => {
+  // threat: exchange-32
   test('delays no other, is asked at most a few times in a run, and loses nothing', async () => {
     const { clock, secrets, ended, dead, told, work, make } = await begin()
     const uids = Array.from({ length: 100 }, (_, index) => `k${index}`)
@@ -270,6 +271,7 @@ describe('a run', () => {
     expect(secrets.size).toBe(0)
   })
 
+  // threat: exchange-31
   test('that is interrupted anywhere is completed by the next ones', async () => {
     for (let calls = 0; calls < 12; calls++) {
       const { storage, clock, secrets, ended, work, make } = await begin()

@@ -98,6 +98,7 @@ describe('a key', () => {
     expect(await sweep(world)).toMatchObject({ deleted: 1 })
   })
 
+  // threat: use-10
   test('whose ttl is shortened while it is used is deleted at its new expiry', async () => {
     const { clock, world } = await begin()
     await world.make('raced', {}, { ttl: 900 * day })

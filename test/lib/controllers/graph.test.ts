@@ -41,6 +41,7 @@ test('a member of the cycle that does not wait blocks the others', async () => {
 })
 
 // A user with such objects must not stop the collector for other users.
+// threat: users-26
 test('a cycle with many paths costs no more reads than its members', async () => {
   const world = await newWorld()
   const width = 8
@@ -62,6 +63,7 @@ test('a cycle with many paths costs no more reads than its members', async () =>
   expect(reads).toBeLessThan(5 * width)
 })
 
+// threat: users-26
 test('running out of time is not taken for having no dependents', async () => {
   const world = await newWorld()
   await createWaiting(world, { o: [], a: ['o'] })

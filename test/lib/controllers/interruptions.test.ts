@@ -254,12 +254,14 @@ describe('a dependent that changes constantly', () => {
     expect((await world.find('d'))?.metadata.deletionTimestamp).toBeDefined()
   })
 
+  // threat: users-25
   test('is released by an owner that orphans it, which is deleted', async () => {
     const world = await restless('Orphan')
     expect([(await world.find('d'))?.metadata.ownerReferences, await world.find('o')]).toEqual([undefined, undefined])
   })
 })
 
+// threat: users-25
 test('a dependent that cannot be deleted does not keep an owner that it does not block', async () => {
   const world = await newWorld()
   const o = await world.make('o')

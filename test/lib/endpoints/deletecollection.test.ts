@@ -94,6 +94,7 @@ describe('deletecollection', () => {
     expect([notes.count, await countRemaining(collection)]).toEqual([40, 0])
   })
 
+  // threat: gateway-18
   test('asks clients to repeat the request for a collection that is too large for one', async () => {
     const collection = await createCollection(50)
     const first = await runDelete(collection, { objects: 20 })
@@ -121,6 +122,7 @@ describe('deletecollection', () => {
     expect([status, headers['retry-after'], await countRemaining(collection)]).toEqual([504, undefined, 20])
   })
 
+  // threat: gateway-18
   test('stops when its key is revoked', async () => {
     const collection = await createCollection(60)
     const { status, done, json } = await runDelete(collection, { lives: 10 })

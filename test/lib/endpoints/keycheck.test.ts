@@ -118,6 +118,7 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
     expect([response.cut?.aborted, timers.size]).toEqual([false, 0])
   })
 
+  // threat: use-3
   test('fails when the client reads on after the key is revoked', async () => {
     const { response, pass, timers } = await startList(query, 5)
     const pieces = piecesOf(response)
@@ -127,6 +128,7 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
     expect(timers.size).toBe(0)
   })
 
+  // threat: use-3
   test('disconnects a client that has stopped reading, so that it does not get the buffered data', async () => {
     const { response, pass } = await startList(query, 12)
     await piecesOf(response).next()
@@ -142,6 +144,7 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
   })
 })
 
+// threat: use-3
 test('the initial events of a watch end when its key is revoked', async () => {
   const { response, pass } = await startList({ watch: 'true' }, 5)
   const lines = piecesOf(response)

@@ -207,6 +207,7 @@ describe('a watch', () => {
     ])
   })
 
+  // threat: gateway-17
   test('ends after its longest time, or after the timeout of the client', async () => {
     const resourceVersion = await newest()
     const last = (seen: Watched[]) => seen.at(-1)?.at
@@ -237,6 +238,7 @@ describe('a watch', () => {
 
   // A revoked key sees no more events after ten seconds. With the old value of a rotated key, or a scope that was narrowed, a
   // client must authenticate again.
+  // threat: use-2
   test.each([
     ['is revoked', undefined],
     ['changes', 2],
@@ -261,6 +263,7 @@ describe('a watch', () => {
   })
 
   // A client that opens watches one after another has one starting at the moment of the change.
+  // threat: use-2
   test('ends within 10 seconds when its key changed between authorization and start', async () => {
     const resourceVersion = await newest()
     const name = `k-${++names}`
@@ -269,6 +272,7 @@ describe('a watch', () => {
     expect(seen).toEqual([])
   })
 
+  // threat: use-2
   test('ends with an error event when its key cannot be read', async () => {
     const generation = (second: number) => {
       if (second > 15) throw new StorageError('Unavailable', 'away')

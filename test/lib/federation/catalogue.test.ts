@@ -60,6 +60,7 @@ describe('rulesOf', () => {
   })
 })
 
+// threat: exchange-11
 test('only tokens of Azure may live longer than a day', () => {
   const longer = issuerTypes.filter((type) => longestLife(type) !== 86_400)
   expect(longer.map((type) => [type, longestLife(type)])).toEqual([['Azure', 86_700]])

@@ -41,6 +41,7 @@ describe('unmetEntry', () => {
     (entry) => expect(unmetEntry([entry], claims)).toBe(entry),
   )
 
+  // threat: exchange-13
   test('compares every element of a list, however long it is', () => {
     const groups = Array.from({ length: 900 }, (_, i) => `g${i}`)
     for (const value of ['g0', 'g256', 'g257', 'g899']) {

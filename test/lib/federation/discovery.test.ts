@@ -99,6 +99,7 @@ describe('fetching keys', () => {
     expect([issuer.requests, limits]).toEqual([{ discovery: 1, keys: 1, other: 1 }, [5000, 3000, 3000, 3000]])
   })
 
+  // threat: exchange-17
   test('asks for the metadata of RFC 8414 only if discovery is a 404, and refuses that of another issuer', async () => {
     const one = `${issuer.url}/tenants/one`
     issuer.discoveryPath = '/tenants/one/.well-known/openid-configuration'
@@ -133,6 +134,7 @@ describe('fetching keys', () => {
 })
 
 describe.each(['discovery', 'keys'] as const)('the answer for %s', (document: IssuerDocument) => {
+  // threat: exchange-18
   test.each<[IssuerFault, string | RegExp]>([
     ['failing', 'HTTP status 500'],
     ['redirect', 'HTTP status 302'],
@@ -150,6 +152,7 @@ describe.each(['discovery', 'keys'] as const)('the answer for %s', (document: Is
   })
 
   // The issuer has the request when the time is over: one that came later would count for the next test.
+  // threat: exchange-18
   test.each<IssuerFault>(['silent', 'slow'])('times out when it is %s', async (fault) => {
     issuer.faults[document] = fault
     if (fault === 'slow') issuer.dripped = (count) => count === 2 && over.abort()
@@ -158,6 +161,7 @@ describe.each(['discovery', 'keys'] as const)('the answer for %s', (document: Is
     expect(issuer.requests[document]).toBe(1)
   })
 
+  // threat: exchange-18
   test('is not followed to where a redirect points', async () => {
     issuer.faults[document] = 'redirect'
     await expect(fetched()).rejects.toThrow()
@@ -178,6 +182,7 @@ describe.each(['discovery', 'keys'] as const)('the answer for %s', (document: Is
 
 describe('a hostile discovery document', () => {
   const port = () => new URL(issuer.url).port
+  // threat: exchange-17
   test.each<[string, () => unknown]>([
     ['another issuer', () => 'https://token.actions.githubusercontent.com'],
     ['the issuer with a slash', () => `${issuer.url}/`],

@@ -72,6 +72,7 @@ describe('parseIdToken', () => {
   })
 
   const noJwt = 'the subject token is not a JWT'
+  // threat: exchange-13
   test.each([
     ['nothing', '', noJwt],
     ['one part', 'e30', noJwt],
@@ -96,6 +97,7 @@ describe('parseIdToken', () => {
   const critical = 'the header of the subject token has critical parameters (crit), which are not supported'
   const badAlgorithm = 'alg in the header of the subject token is not supported'
   const notJwt = 'the subject token is not an ID token: typ in its header is not JWT'
+  // threat: exchange-10
   test.each<[string, Record<string, unknown>, string]>([
     ['a critical parameter', { crit: ['exp'], exp: 1 }, critical],
     ['a critical parameter that changes the payload', { crit: ['b64'], b64: false }, critical],
@@ -137,18 +139,27 @@ describe('parseIdToken', () => {
   const noTime = (name: string) => `${name} of the subject token is not a time in seconds`
   const notText = (name: string) => `${name} of the subject token is not a string`
   const otherToken = 'the subject token is not an ID token: its claims are those of another token'
+  // threat: exchange-10
   test.each<[string, Record<string, unknown>, string]>([
     ['without iss', { iss: undefined }, 'the subject token has no claim iss'],
     ['with an empty sub', { sub: '' }, notText('sub')],
     ['with a sub that is a number', { sub: 5 }, notText('sub')],
     ['without aud', { aud: undefined }, 'the subject token has no claim aud'],
-    ['for no audience', { aud: [] }, 'aud of the subject token is not one audience'],
+    [
+      'for no audience',
+      { aud: [] },
+      'aud of the subject token is not one audience: ask for a token for this API alone',
+    ],
     [
       'for two audiences',
       { aud: [claims.aud, 'https://sts.example.com'] },
-      'aud of the subject token is not one audience',
+      'aud of the subject token is not one audience: ask for a token for this API alone',
     ],
-    ['for one audience twice', { aud: [claims.aud, claims.aud] }, 'aud of the subject token is not one audience'],
+    [
+      'for one audience twice',
+      { aud: [claims.aud, claims.aud] },
+      'aud of the subject token is not one audience: ask for a token for this API alone',
+    ],
     ['for a list in a list', { aud: [[claims.aud]] }, notText('aud')],
     ['without exp', { exp: undefined }, 'the subject token has no claim exp'],
     ['without iat', { iat: undefined }, 'the subject token has no claim iat'],
@@ -162,7 +173,7 @@ describe('parseIdToken', () => {
     [
       'that lives a second longer than any',
       { exp: NOW - 10 + 86_701 },
-      'the subject token is valid for more than 24 hours',
+      'the subject token is valid for more than 24 hours: ask the issuer for a shorter one (GitLab: a shorter timeout of the job)',
     ],
     ['of an access token: typ', { typ: 'Bearer' }, otherToken],
     ['of an access token: token_use', { token_use: 'access' }, otherToken],
@@ -216,6 +227,7 @@ describe('parseIdToken', () => {
     ],
   ])('refuses %s', (_, text, message) => expect(refusal(text)).toBe(message))
 
+  // threat: exchange-10
   test('keeps integers beyond 2^53 exact', () =>
     expect(parseIdToken(withText('"id":9007199254740993')).claims.id).toBe(9007199254740993n))
 
@@ -282,7 +294,7 @@ describe('checkTimes', () => {
       '31 seconds after its end',
       { exp: NOW - 31, iat: NOW - 300 },
       undefined,
-      'expired: the subject token has expired (exp 2023-11-14T22:12:49Z, 31 s ago)',
+      'expired: the subject token has expired (exp 2023-11-14T22:12:49Z, 31 s ago): get it right before the exchange',
     ],
     [
       '31 seconds before it was issued',
@@ -300,13 +312,13 @@ describe('checkTimes', () => {
       'beyond its maximum age',
       { iat: NOW - 631 },
       600,
-      'too_old: the subject token is too old (iat 2023-11-14T22:02:49Z, 631 s ago, at most 600 s)',
+      'too_old: the subject token is too old (iat 2023-11-14T22:02:49Z, 631 s ago, at most 600 s): get a new one from the issuer',
     ],
     [
       'beyond its maximum age, within the leeway after its end',
       { iat: NOW - 631, exp: NOW - 10 },
       600,
-      'too_old: the subject token is too old (iat 2023-11-14T22:02:49Z, 631 s ago, at most 600 s)',
+      'too_old: the subject token is too old (iat 2023-11-14T22:02:49Z, 631 s ago, at most 600 s): get a new one from the issuer',
     ],
   ])('refuses a token %s', (_, changes, maxTokenAge, problem) => expect(check(changes, maxTokenAge)).toBe(problem))
 })

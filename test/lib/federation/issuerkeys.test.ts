@@ -256,6 +256,7 @@ describe('fetched keys', () => {
 })
 
 describe('when the issuer is down, keys', () => {
+  // threat: exchange-21
   test('are used for 60 minutes, with one attempt a minute', async () => {
     const keys = await startWithKeys()
     issuer.faults = { discovery: 'failing' }
@@ -320,6 +321,7 @@ describe('a key set that', () => {
     ['has too many keys', () => replaceKeys(...Array(101).fill(issuer.key.jwk)), 'at most 100 keys'],
     ['belongs to another issuer', () => nameIssuer('https://other.test'), 'names another issuer'],
   ]
+  // threat: exchange-21
   test.each(cases)('%s never replaces a good one', async (_, replace, failure) => {
     const keys = startFunction()
     const token = signed()
@@ -336,6 +338,7 @@ describe('a key set that', () => {
     expect([(await observe(startFunction()))[0], await kids()]).toEqual(['valid', ['one']])
   })
 
+  // threat: exchange-21
   test('no longer has a key ends its tokens at the next fetch', async () => {
     const keys = startFunction()
     const token = signed()
@@ -359,6 +362,7 @@ describe('a token that no known key has signed', () => {
     expect([await observe(keys, token), fetches()]).toEqual([['valid'], 2])
   })
 
+  // threat: exchange-20
   test('costs no write and no wait for a minute after a fetch, and is invalid or names the next fetch', async () => {
     const keys = startFunction()
     await observe(keys)
@@ -405,6 +409,7 @@ describe('a token that no known key has signed', () => {
 })
 
 describe('a change of the provider', () => {
+  // threat: exchange-21
   test('voids memory and table at once', async () => {
     const keys = await startWithKeys()
     const changed = provider({}, 2)
@@ -492,6 +497,7 @@ describe('several functions', () => {
     expect(await observe(keys)).toEqual(['valid', 'read', ...theFetch])
   })
 
+  // threat: exchange-21
   test('keep the newer keys when an old fetch ends late', async () => {
     const slow = startFunction()
     const old = issuer.key
@@ -540,6 +546,7 @@ describe('several functions', () => {
     expect(await observe(startFunction())).toEqual(['valid', 'read', ...theFetch])
   })
 
+  // threat: exchange-20
   test('in 64 places at once cause one fetch for an unknown key id', async () => {
     const store = await openStore()
     try {

@@ -80,6 +80,7 @@ describe('normalizeKeySet', () => {
   })
 
   const SECRET = 'c2VjcmV0'
+  // threat: exchange-22
   test.each(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])(
     'refuses the whole set when a key has the member %s, and does not repeat it',
     (member) => {

@@ -28,6 +28,7 @@ describe('fitsPattern', () => {
     return fits(pattern.slice(1), text) || (mayTake && fits(pattern, text.slice(1)))
   }
 
+  // threat: exchange-4
   test('agrees with a naive evaluator', () => {
     const property = fc.property(pattern, text, (pattern, text) => {
       fc.pre(invalidPattern(pattern) === undefined)
@@ -52,6 +53,7 @@ describe('fitsPattern', () => {
     fc.assert(property, { numRuns: 3000 })
   })
 
+  // threat: exchange-4
   test('never lets a wildcard take a delimiter: text and pattern have the same ones in the same order', () => {
     const delimiters = (text: string) => text.replace(/[^/:@]/g, '')
     const property = fc.property(pattern, text, (pattern, text) => {

@@ -58,6 +58,7 @@ describe('of every type of issuer', () => {
   const partsOf = (text: string) =>
     [...text.matchAll(new RegExp(`${TEXT}|\\(\\w+ (?:${TEXT}|[^ "]+)\\)|[^ ]+`, 'g'))].map(([one]) => one)
 
+  // threat: tokens-2
   test.each(issuerTypes)(
     '%s has at most 256 printable characters, and no value adds, removes or imitates another',
     (type) => {

@@ -43,6 +43,7 @@ describe('validateTrustClaims', () => {
     ]),
   )
 
+  // threat: exchange-9
   test.each(['locale', 'zoneinfo', 'updated_at', 'scope', 'session_state', 's_hash', 'nonce', 'auth_time'])(
     'refuses %s as the only claim, because it says nothing about who the workload is',
     (claim) => {
@@ -65,6 +66,7 @@ describe('validateTrustClaims', () => {
       expect(claimWarnings([is('sub', whole)], rulesOf({ issuer: github }))).toEqual([])
     })
 
+    // threat: exchange-2
     test.each([
       [named],
       [whole, named],
@@ -142,6 +144,7 @@ describe('claimWarnings', () => {
     ])
   })
 
+  // threat: exchange-8
   test.each([
     [[is('ref', 'main')]],
     [[is('ref', 'main'), is('ref_type', 'branch')]],
@@ -167,6 +170,7 @@ describe('claimWarnings', () => {
     ])
   })
 
+  // threat: exchange-46
   test('says what listing an event means that outsiders can cause', () =>
     expect(warnings(github, id, is('ref', 'refs/heads/main'), is('event_name', 'push', 'pull_request_target'))).toEqual(
       ['spec.claims[2]: event_name pull_request_target: people without write access to the repository can cause it'],
@@ -240,6 +244,7 @@ describe('an accepted trust', async () => {
     return fc.tuple(own, fc.array(entryArbitrary(claims), { maxLength: 3 })).map(([one, others]) => [one, ...others])
   }
 
+  // threat: exchange-1
   test.each(shared)('on a shared issuer lets in no token of another tenant: $name', ({ claims }) => {
     const rules = rulesOf({ issuer: claims.iss })
     const namesake = namesakeOf(claims)
@@ -254,6 +259,7 @@ describe('an accepted trust', async () => {
     expect(accepted > 0).toBe(identifiable)
   })
 
+  // threat: exchange-1
   test.each(shared)('of a provider of a shared issuer lets in no token of another owner: $name', ({ claims }) => {
     const rules = rulesOf({ issuer: claims.iss })
     const namesake = namesakeOf(claims)
@@ -264,6 +270,7 @@ describe('an accepted trust', async () => {
     fc.assert(property, { numRuns: 400 })
   })
 
+  // threat: exchange-2
   test('lets in no token of a stranger with other names and ids, nor one without ids', () => {
     for (const one of shared) {
       const rules = rulesOf({ issuer: one.claims.iss })
@@ -278,6 +285,7 @@ describe('an accepted trust', async () => {
     }
   })
 
+  // threat: exchange-3
   test('refuses the merge request of a fork, whatever it binds besides', () => {
     const shape = (name: string) => shapes.find((one) => one.name === name)?.claims as JsonObject
     const [own, fork] = [shape('gitlab.branch'), shape('gitlab.forkmergerequest')]

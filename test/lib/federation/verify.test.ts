@@ -29,6 +29,7 @@ describe('verifySignature', () => {
     expect(await verify(text, [])).toBe(false)
   })
 
+  // threat: exchange-14
   test.each<SignatureAlgorithm>(['RS256', 'ES256', 'EdDSA'])(
     'rejects a token of %s signed with another key of the same id',
     async (alg) => expect(await verify(await sign(await createSigningKey(alg, `key-${alg}`)))).toBe(false),
@@ -46,6 +47,7 @@ describe('verifySignature', () => {
       expect(await verify(await sign({ ...keys.ES256, publicKey: { ...keys.ES256.publicKey, kid } }))).toBe(false),
   )
 
+  // threat: exchange-14
   test('rejects an algorithm that the key does not have', async () => {
     const { publicKey, privateKey } = keys.ES256
     const payload = new TextEncoder().encode(JSON.stringify(claims))
@@ -87,6 +89,7 @@ describe('verifySignature', () => {
     expect(await verify(await sign(keys.RS256), [short])).toBe(false)
   })
 
+  // threat: exchange-14
   test('never sees HS256 with the public key as secret', async () => {
     const { publicKey } = keys.RS256
     const pem = createPublicKey({ key: publicKey, format: 'jwk' }).export({ type: 'spki', format: 'pem' })
@@ -130,6 +133,7 @@ describe('a signed token', () => {
     },
   )
 
+  // threat: exchange-10
   test('is not read when any member of its payload is there twice, although the issuer signed it', async () => {
     for (const [name, value] of Object.entries(claims)) {
       const doubled = `${JSON.stringify(claims).slice(0, -1)},${JSON.stringify(name)}:${JSON.stringify(value)}}`
@@ -137,6 +141,7 @@ describe('a signed token', () => {
     }
   })
 
+  // threat: exchange-15, exchange-29
   test('with a rewritten ECDSA signature is verified, but has the same replay id', async () => {
     const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
     const token = parseIdToken(await sign(keys.ES256))

@@ -76,6 +76,7 @@ describe('serverAddress', () => {
   test.each(cases.unchanged)('uses %j unchanged', (server) => expect(serverAddress(instance(), server)).toBe(server))
 
   // In quadratic time, a request with such an address would occupy its function for hours.
+  // threat: gateway-11
   test.each(['?', '#', ' ', '\\'])('rejects a long address that ends in %j in linear time', (end) => {
     const read = () => serverAddress(instance(), `https://${'a'.repeat(500_000)}${end}`)
     expect(runInNewContext('read()', { read }, patience)).toMatchObject({ error: { field: 'spec.server' } })

@@ -228,6 +228,7 @@ describe('with a client certificate', () => {
     await createConfig({ spec, user: user({ chain: [{ projects: [{ project: 'shop' }] }] }) })
   })
 
+  // threat: use-6
   test('approves nothing after the deadline and deletes the request', async () => {
     let left = 20_000
     const connect: typeof createClusterClient = (...given) => {
@@ -315,6 +316,7 @@ describe('with a client certificate', () => {
     expect(cluster.calls).toEqual([])
   })
 
+  // threat: virtual-10
   test.each([{}, { clientCert: true }, { exec: { command: 'a' } }])(
     'says the same for an invalid certificate authority in a dry run with %j',
     async (spec) => {
@@ -327,6 +329,7 @@ describe('with a client certificate', () => {
 })
 
 describe('with either credential', () => {
+  // threat: virtual-9
   test.each([true, false])(
     'uses the requested address, to which it opens no connection: clientCert %j',
     async (clientCert) => {

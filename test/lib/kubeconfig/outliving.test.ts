@@ -13,6 +13,7 @@ const expiring = (seconds: number, user: UserInfo = alice): UserInfo => ({
 const exchanged = (seconds: number) => expiring(seconds, { ...alice, federation })
 
 describe('a certificate for an exchanged key', () => {
+  // threat: exchange-28
   test('must end a minute before the key', () => {
     expect(outlivingRequest(exchanged(3661), 3600, now)).toBeUndefined()
     const why = 'a client certificate would outlive the access key used, which expires at 2026-11-22T13:01:00Z'
@@ -29,6 +30,7 @@ describe('a certificate for an exchanged key', () => {
     )
   })
 
+  // threat: exchange-28
   test('is refused when the virtual cluster signs a longer one', () => {
     const end = new Date(inSeconds(3600) * 1000)
     expect(outlivingCertificate(exchanged(3600), end)).toBeUndefined()
@@ -45,6 +47,7 @@ test('a certificate for another key may outlive it', () => {
   }
 })
 
+// threat: rotation-12
 test('a certificate for a value that was rotated may not outlive it, whoever asks', () => {
   const credential = { version: '1', hash: 'h', created: 0, until: inSeconds(3660) }
   const why = /^a client certificate would outlive the value of the access key used, which was rotated and ends at /u

@@ -19,6 +19,7 @@ test('secretName limits the full name to 512 characters', () => {
   expect(name('x'.repeat(513 - PREFIX.length))).toMatchObject({ error: { message: expect.stringContaining('483') } })
 })
 
+// threat: storage-7
 test('every accepted name stays below the prefix when resolved as a path', () => {
   const step = fc.oneof(fc.string(), fc.constantFrom('..', '.', '', 'a'))
   fc.assert(

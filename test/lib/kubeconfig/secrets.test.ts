@@ -141,6 +141,7 @@ test('at most 500 texts are kept', async () => {
   expect(calls).toBe(502)
 })
 
+// threat: storage-9
 describe('errors reveal nothing about the secret', () => {
   test('and have code NotFound if it is binary or being deleted', async () => {
     const { secrets } = open(await inSecretsManager())

@@ -95,6 +95,7 @@ describe.each(shapes)('doubling the number of %s at most doubles the work', (_, 
       },
     ],
   ]
+  // threat: gateway-11
   test.each(writes)('for %s', (_, run) => {
     // Some writes are rejected; these must be fast too.
     const attempt = (one: KubeObject) => {

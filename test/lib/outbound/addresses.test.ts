@@ -15,6 +15,7 @@ const inPrivateNetworks = [
 const everywhere = cases.everywhere
 
 describe('publicDestinations', () => {
+  // threat: exchange-16
   test.each([...always, ...inPrivateNetworks])('refuse %s', (address) => {
     expect(publicDestinations.allows(address)).toBe(false)
   })
@@ -29,6 +30,7 @@ describe('privateDestinations', () => {
 })
 
 describe('checkHost', () => {
+  // threat: exchange-16
   test.each(cases.refusesBeforeAny)('refuses %s, before any lookup', (url) =>
     expect(() => checkHost(new URL(url))).toThrow('unroutable'),
   )

@@ -49,12 +49,14 @@ const send = (url: string, destinations?: Destinations, maxBytes = 10_000) =>
   })
 
 describe('a request with limited destinations', () => {
+  // threat: exchange-16
   test('dials the address that was checked, under the name of the URL', async () => {
     const { asked, destinations } = resolving({ 'issuer.test': ['127.0.0.1'] })
     expect(await send(`https://issuer.test:${port}/`, destinations)).toMatchObject({ status: 401 })
     expect(asked).toEqual(['issuer.test'])
   })
 
+  // threat: exchange-16
   test('resolves a name once, so that no second answer replaces the checked one', async () => {
     const answers = [['127.0.0.1'], ['169.254.169.254']]
     let count = 0

@@ -51,6 +51,7 @@ describe('an object of another kind', () => {
   })
 })
 
+// threat: gateway-11
 test('too many owners are refused without validating each', () => {
   const ownerReferences = Array.from({ length: 41 }, (_, index) => ({
     apiVersion: 'v1',
@@ -66,6 +67,7 @@ test('too many owners are refused without validating each', () => {
   expect(texts(validateChange(kind, owned, thing({}), ''))).toEqual(findings)
 })
 
+// threat: gateway-11
 test('too many managers are refused, and kept if already stored', () => {
   const objectWithManagers = (count: number) => ({
     metadata: { name: 'a', managedFields: Array.from({ length: count }, () => ({ operation: 'Apply' })) },
@@ -94,6 +96,7 @@ describe('very many errors', () => {
   }
   const wide = (name: string, value: unknown) => Object.fromEntries(many((index) => [`${name} ${index}`, value]))
 
+  // threat: gateway-11
   it.each<[string, object]>([
     ['items', { spec: { items: many(() => ({ text: 5 })) } }],
     ['equal items', { spec: { set: many((index) => `${index % (n / 2)}`) } }],

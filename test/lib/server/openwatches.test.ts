@@ -28,6 +28,7 @@ async function keyWith(open: number, ended = 0, wrong = 0) {
   return { open: () => openWatch(contextOf(alice)), pages: () => pages }
 }
 
+// threat: gateway-17
 test('a limit above the size of a page holds', async () => {
   await expect((await keyWith(most)).open()).rejects.toThrow(`has ${most} open watches`)
   await (await keyWith(most - 1)).open()

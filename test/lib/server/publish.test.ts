@@ -99,6 +99,7 @@ test('publishes all functions, waits until they can run, then moves or makes the
   expect([functions.a?.live, functions.a?.versions.length]).toEqual(['1', 1])
 })
 
+// threat: deployment-5
 test('fails, and moves no alias, if one function has other code than the archive of the release', async () => {
   expect(await published({ a: 'sum-a', b: 'another' })).toMatchObject({
     Status: 'FAILED',

@@ -43,6 +43,7 @@ const timeout = 300_000
 
 describe('every schedule ends in the state of the log', () => {
   const profiles = { plain, clearing, expiring, lagging, recreating, making, naming, counting }
+  // threat: use-7
   test.each([
     ['plain', 60],
     ['expiring', 60],

@@ -90,6 +90,7 @@ function startWriter(): { child: ChildProcess; lines: AsyncIterator<string>; go(
   return { child, lines: read(), go: () => void child.stdin?.write('\n') }
 }
 
+// threat: storage-6
 test('a writer killed between any two calls leaves all or nothing, and blocks nobody', async () => {
   const storage = storageIn(itemsIn(db.client, db.table, Date.now))
   for (let steps = 1; ; steps++) {

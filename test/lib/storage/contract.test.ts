@@ -149,6 +149,7 @@ describe('one object', () => {
     expect(await storage.revision(widgets)).toBe(3)
   })
 
+  // threat: gateway-13
   test('an object over the limit before compression is refused, written at once or little by little', async () => {
     const blank = 'x'.repeat(700_000)
     await expect(create(storage, 'a', { text: blank + blank + blank }, widgets)).rejects.toMatchObject({
@@ -518,6 +519,7 @@ describe('lists', () => {
     }
   })
 
+  // threat: users-2
   test('of selected index partitions never contain more than the visible ones', async () => {
     for (const one of ['x', 'y', 'z']) await create(storage, one, { in: [one] }, widgets)
     expect(await names({ within: ['x', 'y'] })).toEqual(['x', 'y'])
@@ -527,6 +529,7 @@ describe('lists', () => {
     expect(await names({ within: ['y'], key: 'x' })).toEqual([])
   })
 
+  // threat: events-6
   test('of an index partition of names are those of its objects, also of one that is written and of one that is gone', async () => {
     const named: Table = { ...widgets, names: ({ object }) => [`of:${object.spec?.of}`] }
     const found = async (request: ListRequest) => {
@@ -639,6 +642,7 @@ describe('lists', () => {
   })
 
   // No list holds many large objects at once.
+  // threat: gateway-12
   test('a page ends at its size limit', async () => {
     const keys = Array.from({ length: 50 }, (_, i) => `k${10 + i}`)
     // Random data does not deflate; the object is nearly as large as allowed.
@@ -1000,6 +1004,7 @@ describe('activity', () => {
     expect((await storage.get(widgets, 'a'))?.activity).toBe(7000)
   })
 
+  // threat: use-10
   test('recreates nothing of an object that is deleted in the meantime', async () => {
     await createUsed()
     let calls = 0

@@ -409,6 +409,7 @@ describe('deadlines', () => {
   })
 
   // A process may be frozen between the two and resume after its request was answered.
+  // threat: use-6
   test('a request whose deadline passes after it took a revision sends no transaction', async () => {
     let left = 20_000
     calls = []
@@ -420,6 +421,7 @@ describe('deadlines', () => {
     expect(await history()).toEqual([])
   })
 
+  // threat: use-6
   test('a transaction is not sent after the deadline of its request', async () => {
     let late = 0
     const slow = storageAhead(() => late)

@@ -38,6 +38,7 @@ async function listAllPages(table: Table, request: ListRequest): Promise<[name: 
   return found
 }
 
+// threat: users-2, users-3
 test('a list of an old revision shows only objects that the reader may see then and now', async () => {
   await fc.assert(
     fc.asyncProperty(histories, fc.constantFrom(undefined, 1), async (steps, limit) => {

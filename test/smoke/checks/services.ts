@@ -72,7 +72,7 @@ export type Aws = (...args: readonly string[]) => Promise<string>
 /** Returns the checks that need the AWS command line, for a stage. `patienceMs`: how long Lambda may take to change a concurrency. */
 export const servicesOf = (stage: string, aws: Aws, patienceMs = 30_000): readonly Check[] => [
   {
-    name: 'an event reaches the queue of docs/events.md',
+    name: 'an event reaches the queue of examples/events',
     emulated: true,
     async run(client) {
       const queue = ['--queue-name', `keyplane-${stage}-events`, '--query', 'QueueUrl', '--output', 'text']

@@ -17,7 +17,7 @@ export function keyIn(text: string, where: string, hint?: string): string {
 function problemOf(key: string): string | undefined {
   if (key === '') return 'nothing is there'
   if (key.includes('\0')) return 'the text is in UTF-16, not in UTF-8'
-  if (/^(authorization\b|bearer\s)/i.test(key)) return 'the text begins as a header, not with the key'
+  if (/^(authorization\b|bearer\s)/i.test(key)) return 'the text begins like a header, not with the key'
   if (/^(["'])mpk_.*\1$/.test(key)) return 'the key is in quotation marks'
   if (/[\r\n]/.test(key)) return 'the text has several lines'
   if (/\s/.test(key)) return 'the text has a space'

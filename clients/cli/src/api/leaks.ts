@@ -49,7 +49,7 @@ const pemOf = (data: string | undefined) => (data === undefined ? undefined : Bu
 
 /** What a report does. The server tells nobody whose values they were. */
 export const AFTER_REPORT =
-  'Those of its keys that were valid have ended, unless it only records reports; tokens made with them are refused within 30 seconds.'
+  'Keys that were valid there have ended, unless the server only records reports. Tokens made with them are refused within 30 seconds.'
 
 /** Reports at most 50 keys, which takes minutes if the server is busy or fails. Throws a CliError unless the server has ended all that are its own. */
 export async function reportKeys(

@@ -24,7 +24,7 @@ import { scopesOf } from './keys/show.ts'
 const options = {
   all: {
     type: 'boolean',
-    help: 'one line for every key that you may see, those first that need the least of their scope',
+    help: 'one line for every key that you may see, beginning with the keys that need the least of their scope',
   },
   exchanged: { type: 'boolean', help: 'with --all: also the keys of exchanges, which live for a day at most' },
   patch: { type: 'boolean', help: 'print the change as a command of kubectl' },

@@ -21,7 +21,7 @@ export const credential = command({
     'refuses, it prints none. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.\n\n' +
     'A client that passes the cluster (provideClusterInfo) may name the target in place of an option: the extension client.authentication.k8s.io/exec of the cluster is ' +
     '{"cluster": "NAME"} or {"virtualCluster": "PROJECT/NAME"}. It can change nothing else, and such a client never gets the access key.\n\n' +
-    'An ID token is exchanged for a token of the cluster, with one request, and that is kept until its end. An ID token that was exchanged for a key already gives tokens with this key. With --ttl and --with cert it is exchanged for a key, which then asks for the credential.',
+    'An ID token is exchanged for a token of the cluster in one request, and this token is kept until it ends. An ID token that was exchanged for a key already gives tokens with this key. With --ttl and --with cert it is exchanged for a key, which then asks for the credential.',
   options: {
     'virtual-cluster': {
       type: 'string',

@@ -35,7 +35,9 @@ function timeLine({ events = [] }: KeyHistory, io: Io): string {
     actorWords(event),
     eventDetails(event).join(', '),
   ])
-  return rows.length === 0 ? 'Nothing is known of it yet.\n' : outputTable(['WHEN', 'WHAT', 'BY', 'DETAILS'], rows, io)
+  return rows.length === 0
+    ? 'Nothing is known about it yet.\n'
+    : outputTable(['WHEN', 'WHAT', 'BY', 'DETAILS'], rows, io)
 }
 
 function familyOf({ since, madeWith, made = [], truncated }: KeyHistory, io: Io): [string, string | undefined][] {

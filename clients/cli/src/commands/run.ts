@@ -29,7 +29,7 @@ export const run = command({
   summary: 'Run one command with a narrow key that ends with it',
   description: [
     'For coding agents, scripts and people. The command gets a new key that may do less than yours, and a kube config of it, in a private folder. Its environment names only them: variables from which another credential can come, such as KEYPLANE_KEY and the ID token of a job, are removed. The key authenticates you, with your groups. It is made with yours, so it is never allowed more, does not outlive yours, and a revocation of what yours made ends it.',
-    'When the command ends, the key is deleted, and a report on standard error says what it did and what it asked for and was refused. The exit code is that of the command. Signals are passed on to it. Soon after one that asks it to end, the key ends even if the command goes on. After SIGKILL of this program, the key ends by itself after --for.',
+    'When the command ends, the key is deleted, and a report on standard error says what it did and what it asked for and was refused. The exit code is that of the command. Signals are passed on to it. Soon after a signal that asks it to end, the key ends even if the command continues. After SIGKILL of this program, the key ends by itself after --for.',
     'This is no sandbox. The command runs as you, and can read your files, such as your contexts and your kube config.',
     'Without --read-only, --scope and --rule, the key may do in the cluster what you may. With several of them, it may do everything that one of them allows. --read-only allows get, list and watch of the resources that the cluster lists, without Secrets, and of subresources only status, scale and pods/log. So exec, attach, port-forward and proxies are refused.',
   ].join('\n\n'),
@@ -49,7 +49,7 @@ export const run = command({
       type: 'string',
       multiple: true,
       value: 'JSON',
-      help: 'allow what a rule allows. One that names no cluster is about that of the command',
+      help: 'allow what a rule allows. A rule that names no cluster applies to the cluster of the command',
     },
     for: { type: 'string', value: 'DURATION', help: 'how long the key lives at most', default: DEFAULT_LIFE },
     keep: {
@@ -64,7 +64,7 @@ export const run = command({
       value: 'FILE',
       help: 'also write the variables to this new file, as docker run --env-file reads it. It is deleted at the end',
     },
-    ask: { type: 'boolean', help: 'say what the key may do and ask before it is made' },
+    ask: { type: 'boolean', help: 'show what the key may do, and ask before it is made' },
   },
   examples: [
     {

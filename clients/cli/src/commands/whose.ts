@@ -16,11 +16,11 @@ import { facts } from '../output/table.ts'
 
 export const whose = command({
   name: ['whose'],
-  summary: 'Say which access key has a value that you have found',
+  summary: 'Find out which access key has a value that you have found',
   description:
     'It reads the value from standard input; in a terminal it is asked for and not shown. The value never belongs on the command line, where other users see it. A secret of another service is not sent, and a text that does not look like a key only after a question or with --yes. Only keys that you may read are found, also by a value that has ended. Looking a value up is not a use of it, and ends nothing, unless you report or disable it. The exit code is 1 if no such key is found.',
   options: {
-    'report-leak': { type: 'boolean', help: 'report the value as leaked, whosever it is: it ends immediately' },
+    'report-leak': { type: 'boolean', help: 'report the value as leaked, whoever owns it: it ends immediately' },
     url: { type: 'string', value: 'URL', help: 'where it was found, for the owner of the key; it needs --report-leak' },
     disable: { type: 'boolean', help: 'disable the key, until it is enabled again' },
     yes: { type: 'boolean', short: 'y', help: 'send a text that does not look like a key without a question' },

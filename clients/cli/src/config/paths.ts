@@ -56,7 +56,7 @@ export function homeFolder(given: string | undefined, wayOut: string): string {
 
 /** The way out where the contexts cannot be kept. */
 export const NO_CONFIG =
-  'Set KEYPLANE_CONFIG to a file in a folder that you can write. Without a login, KEYPLANE_URL and KEYPLANE_KEY do.'
+  'Set KEYPLANE_CONFIG to a file in a folder that you can write. Or set KEYPLANE_URL and KEYPLANE_KEY, which need no login.'
 /** The way out where the state of a rotation cannot be kept. */
 export const NO_STATE = 'Set XDG_STATE_HOME to a folder that you can write and that outlives this run.'
 /** The way out where a kube config cannot be changed. */

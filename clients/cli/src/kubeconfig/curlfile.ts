@@ -1,4 +1,4 @@
-/** Writes the files with which curl is a credential plugin, as docs/kubeconfigs.md describes them. */
+/** Writes the files with which curl is a credential plugin, as docs/clients.md describes them. */
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { curlOptions, quoted } from '../../../core/src/curl.ts'

@@ -5,6 +5,7 @@ import { basename } from 'node:path'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { withoutCredentials } from '../../../../lib/meta/value/credentialtext.ts'
 import { mayBeMade } from '../../../core/src/answers.ts'
+import { documentationUrl } from '../../../core/src/documentation.ts'
 import type { Self } from '../../../core/src/objects.ts'
 import { SESSION_LABEL } from '../../../core/src/sessions.ts'
 import { NetworkError } from '../api/https.ts'
@@ -91,15 +92,15 @@ export async function makeRunKey(io: Io, session: Session, wanted: Wanted): Prom
     // It may exist. Its name is so random that no other key has it.
     const mayExist = error instanceof NetworkError || (error instanceof StatusError && mayBeMade(error.code))
     if (io.signal.aborted || mayExist) await endRunKey(session, { name }).catch(() => {})
-    throw explained(io, error, wanted)
+    throw explained(io, session, error, wanted)
   }
 }
 
-function explained(io: Io, error: unknown, { scope, shorter }: Wanted): unknown {
+function explained(io: Io, session: Session, error: unknown, { scope, shorter }: Wanted): unknown {
   if (!(error instanceof StatusError)) return error
   const hint =
     error.code === 403 && hasIdToken(io.env)
-      ? `This job has an ID token. Exchange it with this scope instead, and no key has to make another: docs/federation.md\nscope=${JSON.stringify(scope)}`
+      ? `This job has an ID token. Exchange it with this scope instead, and no key has to make another: ${documentationUrl(session.server, 'federation')}\nscope=${JSON.stringify(scope)}`
       : error.code === 403 && !/exceeded quota/.test(error.message)
         ? 'The key of the command is made with yours, which must be allowed to make keys.'
         : /spec\.scope: Too long/.test(error.message)

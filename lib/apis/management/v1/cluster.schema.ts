@@ -18,7 +18,7 @@ export const spec = object(
       { maxLength: 65536 },
     ),
     tokens: string(
-      'Which tokens the kubeconfigs have. Issuer, the default: tokens of this service, which the cluster verifies. What a token may do there, the RBAC of the cluster decides within the scopes of the access key. ServiceAccounts: tokens of service accounts of the cluster, one account for each user, team or subject. The cluster needs no configuration for them, and enforces no scopes.',
+      'Which tokens the kubeconfigs have. Issuer, the default: tokens of this service, which the cluster verifies. The RBAC of the cluster decides what a token may do there, within the scopes of the access key. ServiceAccounts: tokens of service accounts of the cluster, one account for each user, team or subject. The cluster needs no configuration for them, and enforces no scopes.',
       { enum: ['Issuer', SERVICE_ACCOUNTS] },
     ),
     serviceAccounts,

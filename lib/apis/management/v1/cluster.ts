@@ -98,7 +98,7 @@ const strategy = (services: Services): Strategy => ({
 export const Cluster: StoredKind<Services> = {
   ...KINDS.Cluster,
   description:
-    'A connected cluster that users can create kubeconfigs for. What their tokens may do there, the RBAC of the cluster decides.',
+    'A connected cluster that users can create kubeconfigs for. The RBAC of the cluster decides what their tokens may do there.',
   grantsAccess: true,
   schema: { spec, status },
   table: { resource: groupResource(KINDS.Cluster).resource, partitions: () => [], activity: false },

@@ -39,6 +39,7 @@ function linkOfAnother(target: string, name: string): string {
 }
 
 describe.skipIf(process.platform === 'win32')('a symbolic link of another user', () => {
+  // threat: people-6
   test.each([
     ['to a file', 'victim/file', 'link'],
     ['that leads nowhere', 'victim/new', 'link'],

@@ -80,6 +80,7 @@ const refusal = new CliError('access key is disabled', { exitCode: 4 })
 const entry = async () => join(folder, (await readdir(folder)).filter((name) => name.endsWith('.json'))[0] ?? '')
 
 describe('a cached credential', () => {
+  // threat: plugin-6
   test.each(cases.times as [number, string, string][])('at %i s %s', async (at, _, token) => {
     await use()
     expect([await use({ at }), notes]).toEqual([token, ''])
@@ -95,11 +96,13 @@ describe('a cached credential', () => {
     expect([await use({ at: 741 }), notes]).toEqual(['token-3', ''])
   })
 
+  // threat: plugin-5
   test('is not used after its life although the server is not available', async () => {
     await use()
     await expect(use({ at: 896, error: unavailable })).rejects.toBe(unavailable)
   })
 
+  // threat: plugin-5
   test('is removed when the server refuses to renew it', async () => {
     await use()
     await expect(use({ at: 730, error: refusal })).rejects.toBe(refusal)
@@ -107,6 +110,7 @@ describe('a cached credential', () => {
     await expect(use({ at: 735, error: unavailable })).rejects.toBe(unavailable)
   })
 
+  // threat: plugin-6
   test('lives no longer than was asked for, though the clock is behind that of the server', async () => {
     await use({ life: 4500 })
     expect(await use({ at: 719 })).toBe('token-1')
@@ -119,6 +123,7 @@ describe('a cached credential', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
+  // threat: plugin-2
   test('is of one server, key and target, whose names and texts are not in the file', async () => {
     expect(await use({ key: 'old-value' })).toBe('token-1')
     expect(await use({ key: 'new-value' })).toBe('token-2')
@@ -147,12 +152,14 @@ describe('a file of the cache is not believed', () => {
     ],
     ['is larger than any credential', (value) => JSON.stringify({ ...value, more: 'x'.repeat(300_000) })],
   ]
+  // threat: plugin-2
   test.each(edits)('if it %s', async (_, edit) => {
     await use()
     await writeFile(await entry(), String(edit(JSON.parse(await readFile(await entry(), 'utf8')))))
     expect([await use(), await use(), notes]).toEqual(['token-2', 'token-2', ''])
   })
 
+  // threat: plugin-1
   test('if others may read it', async () => {
     await use()
     await chmod(await entry(), 0o640)
@@ -160,6 +167,7 @@ describe('a file of the cache is not believed', () => {
     expect((await stat(await entry())).mode & 0o777).toBe(0o600)
   })
 
+  // threat: plugin-1
   test('if it is a symbolic link, whose target stays as it is', async () => {
     await use()
     const [file, elsewhere] = [await entry(), join(home, 'elsewhere')]
@@ -178,6 +186,7 @@ describe('a file of the cache is not believed', () => {
     expect([await use(), notes]).toEqual(['token-2', expect.stringMatching(/^keyplane works without its cache, .+\n$/)])
   })
 
+  // threat: plugin-1
   test('if it belongs to another user', async () => {
     await use()
     const [name = ''] = await readdir(folder)
@@ -221,6 +230,7 @@ describe('in a process of its own', () => {
   const withNote = (stdout: string) => ({ code: 0, stdout, stderr: noCache })
   const quiet = (stdout: string) => ({ code: 0, stdout, stderr: '' })
 
+  // threat: plugin-1
   test('only the owner may read the files and the folder, whatever the umask', async () => {
     for (const umask of ['0', '0277']) {
       await flights.run({ key: umask, through: ['sh', '-c', `umask ${umask}; exec "$@"`, 'sh'] })
@@ -255,6 +265,7 @@ describe('in a process of its own', () => {
   })
 })
 
+// threat: plugin-1
 test('a folder that others may open is closed to them', async () => {
   await use()
   await chmod(folder, 0o755)

@@ -8,6 +8,7 @@ beforeEach(async () => {
 })
 afterEach(() => flights.stop())
 
+// threat: plugin-7
 test('a process that is killed before any of its steps costs the others one request at most', async () => {
   let killAt = 0
   for (let killed = true; killed; ) {

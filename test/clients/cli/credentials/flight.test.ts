@@ -20,6 +20,7 @@ describe('two processes that need a credential at the same time', () => {
   const quiet = (stdout: string) => ({ code: 0, stdout, stderr: '' })
 
   // The second one starts when the first one has asked, and waits only for its answer. It would ask itself after 5 s.
+  // threat: plugin-7
   test('send one request, and both get its answer', async () => {
     flights.holdFor(1)
     const first = flights.run()
@@ -99,6 +100,7 @@ describe('of programs that need a credential at the same time', () => {
     expect([new Set(got), requests]).toEqual([new Set(['token-2']), 2])
   })
 
+  // threat: plugin-7
   test('all use an old one after one request when the server is not available', async () => {
     await runMany(1)
     error = new CliError('The server is not available.', { unavailable: true })
@@ -118,6 +120,7 @@ describe('of programs that need a credential at the same time', () => {
     expect(waits.map((one) => Math.floor(one / 1000)).toSorted()).toEqual([0, 5, 5])
   })
 
+  // threat: plugin-7
   test('one follows a process that was killed', async () => {
     await runMany(1)
     const [entry = ''] = await readdir(folder)

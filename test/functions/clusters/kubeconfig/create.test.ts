@@ -146,6 +146,7 @@ describe('a chain of scopes', () => {
     },
   )
 
+  // threat: users-29
   test.each([
     ['rules that allow only the kube config', [making]],
     [

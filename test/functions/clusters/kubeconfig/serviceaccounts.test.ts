@@ -139,6 +139,7 @@ describe('a kube config', () => {
 })
 
 describe('the Secrets of a key', () => {
+  // threat: exchange-35
   test('are few, however many lengths of tokens it asks for', async () => {
     const { cluster, name, user } = await begin()
     for (const ttl of [600, 601, 1800, 3600, 3601, 10_000, 14_400, 20_000, 86_400])
@@ -147,6 +148,7 @@ describe('the Secrets of a key', () => {
     expect(await boundOf(user)).toHaveLength(3)
   })
 
+  // threat: exchange-35
   test('that the cluster does not remove are limited, and a place that is free again is used', async () => {
     const { cluster, name, user } = await begin()
     cluster.accounts.clear()
@@ -183,6 +185,7 @@ describe('the Secrets of a key', () => {
     expect(cluster.secrets.size).toBe(1)
   })
 
+  // threat: exchange-34
   test.each<[string, number, object]>([
     ['a 401', 401, {}],
     ['a 404 of a proxy', 404, {}],
@@ -268,6 +271,7 @@ describe('the Secrets of a key', () => {
 })
 
 describe('the end of a key', () => {
+  // threat: exchange-31
   test.each(['disabled', 'narrowed', 'given to another user', 'deleted'])(
     'that is %s ends its tokens everywhere',
     async (how) => {
@@ -314,6 +318,7 @@ describe('the end of a key', () => {
     }
   })
 
+  // threat: exchange-31
   test('that comes before the token is answered answers nothing, and leaves nothing', async () => {
     for (const step of ['create', 'token'] as const) {
       const { cluster, name, user } = await begin()

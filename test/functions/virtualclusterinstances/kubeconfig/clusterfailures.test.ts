@@ -140,6 +140,7 @@ afterAll(async () => {
 })
 
 describe.each(failures)('the failure %s', (name, [code, reason], cause) => {
+  // threat: virtual-2
   test('returns a Status that names the virtual cluster and the cause', () => {
     const { json, status: answered } = answers.get(name) ?? { status: 0, json: undefined }
     const message = `${code === 504 ? 'Timeout: ' : ''}virtual cluster "p-web/vc-${name}" ${cause}`
@@ -147,6 +148,7 @@ describe.each(failures)('the failure %s', (name, [code, reason], cause) => {
     expect([answered, json]).toEqual([code, expect.objectContaining(status)])
   })
 
+  // threat: virtual-2
   test('leaves nothing behind and reveals neither the credentials nor the answer of the virtual cluster', () => {
     expect(clusters.get(name)?.stored.size).toBe(0)
     for (const secret of [SAID, STRANGER, clusters.get(name)?.credentials.token ?? ''])
@@ -154,6 +156,7 @@ describe.each(failures)('the failure %s', (name, [code, reason], cause) => {
   })
 })
 
+// threat: logs-4
 test('counts them as failures of virtual clusters, not of this API', () => {
   const lines = functions.get().log.map((line) => JSON.parse(line))
   const records = lines.filter(({ code }) => code >= 500)

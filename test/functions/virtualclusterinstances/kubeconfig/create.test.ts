@@ -40,6 +40,7 @@ describeVirtual(functions, {
 
 describe('201', () => {
   // Specification 2.5: a YAML document of kind Config with apiVersion v1.
+  // threat: tokens-7
   test('returns a kubeconfig with a token for this virtual cluster and not for requests to this API', async () => {
     const { json } = await fetch('alices')
     expect(json.metadata).toMatchObject({ name: 'alices', namespace: 'p-web', uid: expect.any(String) })
@@ -162,6 +163,7 @@ describe('422', () => {
   })
 
   // Arguments are visible to every process of the machine. The message does not repeat the key.
+  // threat: people-2
   test('for an access key in the arguments of spec.exec', async () => {
     const key = generateAccessKey(randomBytes)
     const { status: code, json, text } = await fetch('alices', { exec: { command: 'curl', args: ['-q', `x: ${key}`] } })

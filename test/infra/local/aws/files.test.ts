@@ -19,6 +19,7 @@ test('an alias has one key', async () => {
   expect(await ensureKey('alias/other')).not.toBe(key)
 })
 
+// threat: local-3
 test('keys are kept across a restart, readable by their owner only, and refused when damaged', async () => {
   const path = await fileNamed('kms.json')
   const first = await openKeys(path)
@@ -38,6 +39,7 @@ test('keys are kept across a restart, readable by their owner only, and refused 
   }
 })
 
+// threat: local-3
 test('secrets are kept across a restart, readable by their owner only, and not as they are', async () => {
   const path = await fileNamed('secrets.json')
   const first = await openSecrets(path)

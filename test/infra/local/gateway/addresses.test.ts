@@ -74,6 +74,7 @@ describe('the event', () => {
 })
 
 describe('a path outside', () => {
+  // threat: local-4
   test.each(cases.forbidden as [string, Address][])(
     '%s of %j is 403 Forbidden from the gateway itself',
     async (path, address) => {

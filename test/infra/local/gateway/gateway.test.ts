@@ -188,6 +188,7 @@ describe('authorization', () => {
     expect(await response.text()).toBe(status)
   })
 
+  // threat: authorizer-6
   test('denies by default', async () => {
     const elsewhere = 'arn:aws:execute-api:*:*:*/dev/POST/*'
     const { response } = await ask(`return { principalId: 'a', policyDocument: ${policy('Allow', elsewhere)} }`)
@@ -468,6 +469,7 @@ describe('life cycle', () => {
     await again.close()
   })
 
+  // threat: local-4
   test('refuses a route that would be served without its authorizer', () =>
     expect(start({ one: { source: echo, routes: ['GET /a'] } })).rejects.toThrow('GET /a needs an authorizer'))
 

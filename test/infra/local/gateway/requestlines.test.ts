@@ -35,6 +35,7 @@ const plain = (given: Partial<Answered>) => {
   return requestLine({ ...answered, ...given }, terminal().screen)
 }
 
+// threat: people-4
 test.each<[string, Partial<Answered>, string]>([
   ['whose key it was', {}, '200 GET    /apis  4 ms  alice (ci-x7k2p)\n'],
   ['no user where there is none', { authorizer: undefined, status: 401 }, '401 GET    /apis  4 ms\n'],

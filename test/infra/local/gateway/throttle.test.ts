@@ -23,6 +23,7 @@ test('allows a burst, then the configured rate', async () => {
   expect(await admitAll(4)).toEqual([true, true, true, false])
 })
 
+// threat: exchange-49
 test('limits a method that has limits of its own apart from the others', async () => {
   const methods = new Map([['POST /a', { rate: 1, burst: 2 }]])
   const { admit } = createThrottle({ rate: 1, burst: 1 }, () => 0, methods)

@@ -71,6 +71,7 @@ describe('the demo issuer', () => {
       expect(await get(`/gitlab?audience=a&${query}`)).toMatchObject({ status: 400 })
   })
 
+  // threat: local-2
   test('refuses what has no token of this start, no audience, or is not served', async () => {
     const path = `/github?audience=${audience}`
     for (const authorization of ['', 'bearer ', 'bearer wrong', issuer.requestToken, `basic ${issuer.requestToken}`])

@@ -68,6 +68,7 @@ describe('verifyOwnToken', () => {
     expect(read(await sign(changes))).rejects.toMatchObject(refused),
   )
 
+  // threat: tokens-8
   test('rejects foreign, unsigned and modified tokens', async () => {
     const other = await localSigner()
     await expect(read(await signToken(claims, other))).rejects.toMatchObject(refused)

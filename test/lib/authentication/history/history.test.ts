@@ -10,6 +10,7 @@ const item = (kind: string, seconds = 0, detail: JsonObject = {}) =>
   historyItem('u-1', { kind, at: at + seconds, detail }, `${kind} ${seconds}`)
 
 describe('an entry', () => {
+  // threat: events-10
   test('has what the event tells, and nothing else of it', () => {
     const actor = { user: 'alice', accessKey: 'ci', accessKeyUid: 'u-2', auditId: 'r-1' }
     const told = { fields: ['spec.ttl'], value: 2, ip: '192.0.2.1', userAgent: 'curl', url: 'https://example.com' }
@@ -49,6 +50,7 @@ describe('the entries that are shown', () => {
     ])
   })
 
+  // threat: events-7
   test('are 50 at most, and no flood of one kind hides the creation or the others', () => {
     const flood = (kind: string) => Array.from({ length: 200 }, (_, n) => item(kind, minute + n))
     const groups = ['leaked', 'reused', 'source-refused', 'rotated', 'new-address', 'changed']
@@ -91,6 +93,7 @@ describe('a new address', () => {
     expect(notice('2001:db8::1', undefined, at + day)?.item.sk).not.toBe(one?.sk)
   })
 
+  // threat: events-7
   test('is told of five times a day', () => {
     let addresses: JsonObject | undefined
     const told = Array.from({ length: 20 }, (_, n) => {

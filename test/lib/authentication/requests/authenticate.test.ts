@@ -133,6 +133,7 @@ describe('authenticate', () => {
     expect(log).toEqual(['read', failure])
   })
 
+  // threat: gateway-2
   test.each([
     undefined,
     '',
@@ -174,6 +175,7 @@ describe('authenticate', () => {
     ).toEqual({ dead: 'access key is being deleted', key })
   })
 
+  // threat: authorizer-10
   test('rejects when an item is corrupt', () =>
     expect(authenticate(KEY, world({ ...itemOf(storedKey()), groups: 'system:masters' }).deps)).rejects.toThrow())
 })

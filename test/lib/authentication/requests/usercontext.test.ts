@@ -47,6 +47,7 @@ describe('the user in the context', () => {
     )
   })
 
+  // threat: context-3
   test('fits at its maximum size', () => {
     const name = 'x'.repeat(251)
     const chain = [{ clusters: [{ cluster: 'c'.repeat(MAX_CHAIN_BYTES - 31) }] }]
@@ -83,6 +84,7 @@ describe('the user in the context', () => {
 
   const credential = { version: '1', hash: 'h', created: 7 }
   const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 }, run: 'a run' }
+  // threat: use-13
   test.each([
     { name: 'credential', value: credential, wrong: [{ ...credential, hash: '' }, { version: '1', hash: 'h' }, []] },
     { name: 'credential', value: { ...credential, signedIn: 7, until: 9 }, wrong: [{ ...credential, until: '9' }] },
@@ -149,5 +151,6 @@ describe('the user in the context', () => {
     ['an expiry that is text', encodeValue({ ...alice, key: { ...alice.key, expires: '1' } })],
     ['a context over the limit', 'A'.repeat(MAX_CONTEXT + 1)],
   ]
+  // threat: context-2
   test.each(bad)('rejects %s', (_, user) => expect(() => decodeUser({ user })).toThrow())
 })

@@ -67,6 +67,7 @@ test('what every scope allows is not written', async () => {
   expect(written).toEqual([])
 })
 
+// threat: usage-3
 test('beyond 64 entries of a key there is one more, which says so', async () => {
   const { recorder, written, days } = start()
   for (let n = 0; n < 70; n++) await recorder.used(key, project, getting('a', `p-${n}`))
@@ -99,6 +100,7 @@ test('what scopes refuse is written once a day without names, apart from what th
   ])
 })
 
+// threat: usage-4
 test('beyond 32 refused kinds of a key there is one more, and neither they nor their names cost a write', async () => {
   const { recorder, written } = start()
   for (let n = 0; n < 70; n++) await recorder.refused(key, [{}], getting(`a-${n}`, `p-${n}`))

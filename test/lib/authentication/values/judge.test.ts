@@ -239,6 +239,7 @@ describe('a pending value', () => {
     await expect(confirmed(deps)).rejects.toMatchObject({ status: { code: 503 } })
   })
 
+  // threat: rotation-17
   test('is a 503 if its use cannot be recorded', async () => {
     const busy = world({ items: items(), touch: () => 'busy' })
     const failure = { status: { code: 503, details: { retryAfterSeconds: 1 } } }
@@ -323,6 +324,7 @@ describe('a key that is limited to addresses', () => {
     },
   )
 
+  // threat: rotation-20
   test('is judged by its life first, and no refused use confirms a pending value', async () => {
     const dead = { [OLD]: { ...limited[OLD], disabled: true } as JsonObject }
     expect(await authenticate(OLD, world({ items: dead }).deps)).toMatchObject({ dead: 'access key is disabled' })

@@ -59,6 +59,7 @@ describe('requests', () => {
     expect(() => parse('GET', NS, { namespace: name })).toThrow(/^Namespace parameter invalid/)
   })
 
+  // threat: authorizer-4
   test('read only own members as parameters', () => {
     expect(() => parse('GET', `${G}/ownedaccesskeys/{constructor}`, {})).toThrow(/must be provided/)
     expect(describeRequest('GET', `${G}/ownedaccesskeys`, undefined)).toBe(`list ${M}/ownedaccesskeys /`)

@@ -24,6 +24,7 @@ const instance = (more: Partial<ResourceAttributes> = {}): Attributes => ({
 })
 
 describe('properties', () => {
+  // threat: authorizer-7
   test('hold: both evaluators agree', () => {
     fc.assert(
       fc.property(fc.array(arbitrary.scope, { maxLength: 3 }), arbitrary.attributes, (chain, request) => {
@@ -33,6 +34,7 @@ describe('properties', () => {
     )
   })
 
+  // threat: authorizer-7
   test('hold: an additional scope never allows more', () => {
     fc.assert(
       fc.property(

@@ -137,11 +137,13 @@ describe('spaces of a connected cluster', () => {
       expect([scope, may([scope])]).toEqual([scope, false])
   })
 
+  // threat: reviews-2
   test.each(cases.otherNamespaces)('do not include the namespace %j', (namespace) => {
     for (const verb of ['get', 'list', 'create', '*']) expect(may([dev], { namespace, verb })).toBe(false)
     expect(may([{ spaces: [{ project: '*', space: '*' }] }], { namespace })).toBe(false)
   })
 
+  // threat: reviews-2
   test('belong to no project when the namespace is ambiguous', () => {
     for (const namespace of ['p-a-s-b-s-c', 'p-a-s-s-b', 'p-a-s-s-s-b']) {
       for (const [project, space] of [
@@ -219,6 +221,7 @@ describe('spaces of a connected cluster', () => {
       })
     const chain = fc.array(arbitrary.scope, { maxLength: 3 })
 
+    // threat: reviews-2
     test('hold: both evaluators agree', () => {
       fc.assert(
         fc.property(chain, place, request, (scopes, at, asked) => {

@@ -13,6 +13,7 @@ describe('the words of a scope', () => {
     (scope, words) => expect(scopeWords(scope)).toBe(words),
   )
 
+  // threat: list-3
   test('name what they do not understand with a question mark', () =>
     expect(
       scopePhrases({ projects: [7, null, { project: '' }], roles: ['x'], rules: [7], clusters: 'west', moons: [] }),
@@ -39,6 +40,7 @@ describe('the words of a scope', () => {
 })
 
 describe('a scope restricts nothing', () => {
+  // threat: list-3
   test.each<[unknown, boolean]>([
     [undefined, true],
     [{}, false],
@@ -67,6 +69,7 @@ describe('a scope restricts nothing', () => {
     [{ projects: [{ project: '*' }], clusters: [{ cluster: '*' }] }, false],
   ])('%j: %s', (scope, expected) => expect(isUnrestricted(scope)).toBe(expected))
 
+  // threat: revocation-5
   test('only if it allows every request', () => {
     const options = { projectNamespacePrefix: 'p-' }
     fc.assert(

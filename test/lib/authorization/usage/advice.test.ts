@@ -61,6 +61,7 @@ const probe: fc.Arbitrary<Asked> = fc.oneof(
 )
 
 describe('advice', () => {
+  // threat: usage-5
   test('keeps what the key did, with the same grant, where it is accepted and what it made', () => {
     fc.assert(
       fc.property(fc.oneof(anyKey, scoped, unscoped), (one) => {
@@ -91,6 +92,7 @@ describe('advice', () => {
     )
   })
 
+  // threat: usage-5
   test('gives nothing: no request, no higher grant, no cluster that accepts the key or its tokens', () => {
     fc.assert(
       fc.property(scoped, fc.array(probe, { maxLength: 20 }), (one, some) => {

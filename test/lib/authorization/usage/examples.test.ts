@@ -323,6 +323,7 @@ describe('a line that stays whole', () => {
       },
     ],
   }
+  // threat: users-19
   test.each<[string, Scope, Usage, string]>([
     [
       'a path with a wildcard',

@@ -85,6 +85,7 @@ describe('mayAccess', () => {
   })
 })
 
+// threat: users-28
 test('only system:masters may change who has access and where kube configs point', () => {
   const old = { owner: { user: 'alice' }, displayName: 'x' }
   for (const member of ['owner', 'access', 'accessPoint', 'certificateAuthorityData', 'credentialsSecretRef']) {

@@ -47,6 +47,7 @@ describe('the identity of a key', () => {
     expect(effectiveUser({ spec, creator: 'user:admin' })).toMatchObject({ name, groups })
   })
 
+  // threat: users-12
   test('has a unique username that reveals its kind', () => {
     const name = fc
       .string({ minLength: 1, maxLength: 12 })
@@ -73,6 +74,7 @@ describe('the identity of a key', () => {
     expect([maySeeKey(as({ user: 'bob', groups: ['team:dev'] }), key), maySeeKey(alice, key)]).toEqual([true, false])
   })
 
+  // threat: users-20
   test('is not affected by data fields', () => {
     const spec = {
       identity: { groups: ['system:masters'], username: 'root' },
@@ -99,6 +101,7 @@ describe('visibility of keys', () => {
   test('excludes another user’s key from members of the same team', () =>
     expect(maySeeKey(as({ user: 'carol', team: 'dev' }), aKey({ user: 'bob', team: 'dev' }))).toBe(false))
 
+  // threat: users-11
   test('distinguishes a subject from a user of the same name', () => {
     const subject = as({ subject: 'alice' })
     expect([subject.name, maySeeKey(subject, aKey({ user: 'alice' }))]).toEqual(['subject:alice', false])
@@ -155,6 +158,7 @@ describe('creating keys', () => {
     expect(forbiddenCreation(alice, spec, { now })).toBeUndefined(),
   )
 
+  // threat: users-9
   test('passes the chain of a scoped caller on, even for system:masters', () => {
     const caller = as({ user: 'admin', groups: ['system:masters'], scope: T }, { carried: [S] })
     const made = aKey({ user: 'bob' }, { carried: inheritedChain(caller) })
@@ -171,6 +175,7 @@ describe('creating keys', () => {
     const why =
       'spec.ttl: the access key used expires at 2026-11-21T12:01:40Z and may not create one that could outlive it'
 
+    // threat: use-17
     test.each([
       ['a user', alice],
       ['a user with a scope', as({ user: 'alice', scope: S })],
@@ -191,6 +196,7 @@ describe('creating keys', () => {
     })
 
     // Only the service creates keys of type Login, for users who have just signed in.
+    // threat: use-17
     test('allows an unscoped Login key to create any key for 15 minutes after the sign-in', () => {
       const login = (since: number, user = alice): UserInfo => ({
         ...ending(user, { type: 'Login' }),
@@ -213,6 +219,7 @@ describe('creating keys', () => {
     const refusal = (what: string) =>
       `the access key used expires at 2026-11-21T12:01:40Z and may not ${what} of one that could outlive it`
 
+    // threat: use-17
     test('cannot extend any key beyond its own expiry, not even itself', () => {
       const own = aKey({ user: 'alice', ttl: 1100 }, { uid: alice.key.uid })
       for (const old of [own, aKey({ user: 'alice', ttl: 10 }), aKey({ user: 'alice', disabled: true })]) {
@@ -233,6 +240,7 @@ describe('creating keys', () => {
       ).toBeUndefined()
     })
 
+    // threat: use-17
     test('cannot change the value or scope of a longer-lived key', () => {
       const rotated = { ...moment, isRotated: true }
       expect(changing(ending(alice), other, other.spec, rotated)).toBe(refusal('change the value'))
@@ -255,6 +263,7 @@ describe('creating keys', () => {
       const everybody = [alice, master, login, as({ user: 'alice', scope: S }), ending(alice, { expires: noon + 999 })]
       const mayNot = 'the value of the access key used was rotated, ends at 2026-11-21T12:01:40Z and may not'
 
+      // threat: rotation-12
       test.each(everybody)('and creates none that could outlive it', (user) => {
         for (const spec of longer) expect(forbiddenCreation(retiring(user), spec, { now })).toContain(mayNot)
         expect(forbiddenCreation(retiring(user), { ttl: 100 }, { now })).toBeUndefined()
@@ -263,6 +272,7 @@ describe('creating keys', () => {
         expect(forbiddenCreation(retiring(ending(user, { expires: noon + 9 })), {}, { now })).toMatch(/T12:0[01]:/u)
       })
 
+      // threat: rotation-12
       test('so that nothing that it makes is exempt from its own end', () => {
         const exempt = { user: 'admin', groups: ['system:masters'], ttl: 50 }
         expect(forbiddenCreation(retiring(master), exempt, { now })).toContain(mayNot)
@@ -275,6 +285,7 @@ describe('creating keys', () => {
         expect(changing(retiring(master), made, { ...made.spec, disabled: true }, at)).toBeUndefined()
       })
 
+      // threat: rotation-12
       test('and gives no longer-lived key more, not even with system:masters', () => {
         const old = aKey({ user: 'alice', sourceCIDRs: ['192.0.2.1'] }, { uid: 'other' })
         const at = { now, created: noon }
@@ -299,6 +310,7 @@ describe('creating keys', () => {
   })
 
   // The guarantee: no sequence of creations gives anyone groups or an identity that they did not start with.
+  // threat: users-7
   test('never grants the holder of a created key more than its creator has', () => {
     const name = fc.constantFrom('', 'alice', 'bob', 'dev')
     const spec: fc.Arbitrary<KeySpec> = fc.record(
@@ -330,6 +342,7 @@ describe('creating keys', () => {
 })
 
 describe('changing keys', () => {
+  // threat: users-8
   test('allows only system:masters to change privileges, even to reduce or reorder them', () => {
     const old = aKey({ user: 'alice', groups: ['dev', 'system:authenticated'], type: 'User' })
     const changes: [string, KeySpec][] = [
@@ -348,6 +361,7 @@ describe('changing keys', () => {
     expect(changing(alice, aKey({ user: 'alice', groups: [], type: '' }), { user: 'alice' })).toBeUndefined()
   })
 
+  // threat: users-8
   test('applies the rules for creation: refuses to rotate a key with more groups or a managed type', () => {
     const strong = aKey({ user: 'alice', groups: ['system:masters'] })
     expect(changing(alice, strong, { ...strong.spec })).toMatch(/^spec\.groups/)
@@ -418,6 +432,7 @@ describe.each([
     expect(changing(caller, old, next)).toBe('an access key with a scope may not drop scopes that were added')
   })
 
+  // threat: use-17
   test('refuses to extend a lifetime, even of an expired key', () => {
     const why = 'an access key with a scope may not extend the lifetime of an access key'
     const changes: KeySpec[] = [
@@ -434,6 +449,7 @@ describe.each([
   })
 
   // The guarantee: whatever a scoped caller writes, the key's chain still contains the caller's chain.
+  // threat: users-9
   test('never results in a key without the caller’s chain', () => {
     const scope = fc.constantFrom<Scope | undefined>(undefined, S, T, {}, { rules: [{}] })
     let changed = 0

@@ -31,6 +31,7 @@ describe('the right to review', () => {
     expect(rightOf(user, { ...dev }, { scope: dev })).toEqual({})
   })
 
+  // threat: reviews-10
   test('ends with any change by anybody else, and moves with a change by an administrator', () => {
     for (const next of [
       prod,
@@ -44,6 +45,7 @@ describe('the right to review', () => {
     expect(rightOf(master, prod, { ...right(dev), scope: dev })).toEqual(right(prod))
   })
 
+  // threat: reviews-9
   test.each<[string, Scope]>([
     ['the role', { roles: [{ role: 'agent' }] }],
     ['the cluster', { clusters: [{ cluster: 'prod' }] }],

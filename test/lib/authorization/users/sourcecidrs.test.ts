@@ -45,6 +45,7 @@ function judge(list: readonly string[]): (text: string) => boolean {
 const familyOf = (text: string) => (isIPv4(text) ? 'ipv4' : 'ipv6')
 
 describe('isWithinCIDRs', () => {
+  // threat: use-11
   test('agrees with BlockList of node:net', () => {
     fc.assert(
       fc.property(address, ranges, (one, list) => {
@@ -58,6 +59,7 @@ describe('isWithinCIDRs', () => {
     expect(isWithinCIDRs(one, list)).toBe(expected),
   )
 
+  // threat: use-11
   test.each(cases.noAddresses)('is false for %j, which is not an IP address', (one) =>
     expect(isWithinCIDRs(one, ['0.0.0.0/0', '::/0'])).toBe(false),
   )

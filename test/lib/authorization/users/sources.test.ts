@@ -49,6 +49,7 @@ describe.each(callers)('a limited key of %s', (_, caller) => {
   const refusal =
     'the access key used is limited to source addresses and may not change an access key that can be used from other addresses'
   const cases = [...within, ...outside].flatMap((old) => [...within, ...outside].map((next) => ({ old, next })))
+  // threat: use-12
   test.each(cases)('changes $old to $next only within its addresses', ({ old, next }) => {
     const isWithin = within.includes(old) && within.includes(next)
     for (const change of [{}, { isRotated: true }])
@@ -116,6 +117,7 @@ describe('a key without limits', () => {
 })
 
 // The guarantee: no sequence of creations and changes gives a key that works where the first one does not.
+// threat: use-12
 test('no sequence of requests with limited keys reaches another address', () => {
   const list = fc.option(
     fc.array(fc.constantFrom('10.0.0.0/8', '10.0.0.0/9', '10.128.0.0/9', '10.1.2.3', '0.0.0.0/0', '::/0', '::1'), {

@@ -20,6 +20,7 @@ async function begin(limits = {}) {
   return { clock, world, publisher, news: publisher.news }
 }
 
+// threat: events-1
 test('a new key is an event with what is known about it, and nothing else', async () => {
   const { world, publisher } = await begin()
   const annotations = { note: 'an-annotation' }
@@ -177,6 +178,7 @@ describe('values', () => {
     expect(await news('value', 'fields')).toEqual([['rotation-started ci', 3, undefined]])
   })
 
+  // threat: rotation-13
   test('a rotation that replaces an unused pending value', async () => {
     const { world, news } = await begin()
     await world.make('ci')

@@ -189,6 +189,7 @@ describe('an end without a change of a key', () => {
     expect(await read('a')).toMatchObject({ ended: at + 1 })
   })
 
+  // threat: exchange-35
   test('reads no record of another place', async () => {
     const { storage, run, announce, at } = await beginFederation()
     const read: string[] = []

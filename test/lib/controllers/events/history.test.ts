@@ -68,6 +68,7 @@ describe('the history of a key', () => {
     expect(await historyOf(world, await uidOf(world, 'ci'))).toMatchObject([{ kind: 'created' }])
   })
 
+  // threat: events-8
   test('holds back nothing else when it is long: the rest expires', async () => {
     const { world, publisher } = await begun()
     await world.make('ci')
@@ -108,6 +109,7 @@ describe('the time since when history is kept', () => {
     expect(keptSince(await positionOf(world))).toBe(since)
   })
 
+  // threat: events-9
   test('begins anew after a release that keeps none, and after a loss', async () => {
     const { clock, world, publisher } = await begun()
     const { storage } = world

@@ -56,6 +56,7 @@ describe('an event that is always refused', () => {
   const refusing = (code: string, name = '') =>
     busThat(({ detail }) => (detail.includes(`"${name}`) ? code : undefined))
 
+  // threat: events-2
   test('skips what is refused permanently while others are accepted, and fails if none is', async () => {
     const { calls, accepted, send } = refusing('InternalFailure', 'k1')
     expect(await send(events)).toEqual([{ event: events[1], code: 'InternalFailure' }])

@@ -124,6 +124,7 @@ function stopAt(world: World, n: number, when: 'before' | 'after') {
 }
 
 describe.each(['before', 'after'] as const)('a run that dies %s a call', (when) => {
+  // threat: events-2
   test('misses nothing, and repeats have the same ids', async () => {
     for (let n = 1; ; n++) {
       const scene = await begin()
@@ -146,6 +147,7 @@ describe.each(['before', 'after'] as const)('a run that dies %s a call', (when) 
   })
 })
 
+// threat: events-2
 test('runs at the same time miss nothing and continue from one position', async () => {
   const scene = await begin()
   const expected = await everything(scene)
@@ -173,6 +175,7 @@ test('a run that is slow never moves the position back', async () => {
   expect(names.filter((name) => name === 'two')).toHaveLength(1)
 })
 
+// threat: events-2
 test('what the bus refuses is published by the next run', async () => {
   const { world, publisher } = await begun()
   await world.make('ci')
@@ -281,6 +284,7 @@ describe('signals', () => {
     expect(toldBy(publisher.events)).toContain('leaked ci')
   })
 
+  // threat: events-3
   test('are published once and not read again, however many there are', async () => {
     const { world, publisher } = await begin()
     await world.make('ci')
@@ -300,6 +304,7 @@ describe('signals', () => {
     expect([publisher.events.length, read]).toEqual([published, 0])
   })
 
+  // threat: events-3
   test('that recur on the same day are published once, and again on another day', async () => {
     const { clock, world, publisher } = await begin()
     await world.make('ci')

@@ -94,6 +94,7 @@ test.each(cases.widened)('%s is not authorized as a request for one object', (se
   expect(authorizedName(selector)).toBe(''),
 )
 
+// threat: authorizer-5
 test('no selector shows an object that it was not authorized for', () => {
   const whole = fc.constantFrom('metadata.name=k', 'metadata.name==l', 'spec.user!=x', 'metadata.name')
   const piece = fc.oneof(whole, fc.constantFrom('=', '!=', ',', ',', '\\', 'k', ' ', '%'))

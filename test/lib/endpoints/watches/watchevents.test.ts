@@ -61,6 +61,7 @@ const moment: fc.Arbitrary<Step | { op: 'poll'; length: number }> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ op: fc.constant('poll' as const), length: fc.integer({ min: 1, max: 3 }) }) },
 )
 
+// threat: users-3
 test('every watcher ends with the objects that they may see, and learns of no others', async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -182,6 +182,7 @@ describe('a virtual cluster that fails', () => {
     expect([steps(cluster), cluster.stored.size]).toEqual([calls, 0])
   })
 
+  // threat: virtual-8
   test('that disconnects after creating: the request is deleted by name', async () => {
     const create: Play = ({ body, response }) => {
       cluster.stored.set(NAME, { ...body, metadata: { ...body.metadata, uid: 'u', resourceVersion: '1' }, status: {} })
@@ -193,6 +194,7 @@ describe('a virtual cluster that fails', () => {
   })
 })
 
+// threat: virtual-8
 test('the request is deleted after an unexpected error', async () => {
   const cluster = await start()
   const { client, ...others } = services(cluster)
@@ -221,6 +223,7 @@ describe('an unexpected certificate request', () => {
     expect([steps(cluster), cluster.stored.size]).toEqual([['create', 'delete'], 0])
   })
 
+  // threat: virtual-7
   test('is neither read nor deleted if it is another object of the same name', async () => {
     const read: Play = async ({ stored, proceed }) => {
       if (stored) stored.metadata.uid = 'somebody-else'
@@ -231,6 +234,7 @@ describe('an unexpected certificate request', () => {
     expect(cluster.stored.size).toBe(1)
   })
 
+  // threat: virtual-6
   test('is not returned if its certificate is for another user', async () => {
     const cluster = await start({ signed: { user: 'ci', groups: ['ops', 'system:masters'] } })
     const error = await failure(issueClientCertificate(order, services(cluster)))
@@ -245,6 +249,7 @@ describe('an unexpected certificate request', () => {
     expect(cluster.stored.size).toBe(0)
   })
 
+  // threat: virtual-6
   test("a certificate that outlives the deployment's maximum is not returned", async () => {
     const cluster = await start({ signed: { notAfter: new Date(Date.now() + 86_400_000) } })
     const error = await failure(issueClientCertificate({ ...order, maxSeconds: 3600 }, services(cluster)))

@@ -88,6 +88,7 @@ describe('checkIssuedCertificate', () => {
     bytes.write(text, start, 'latin1')
     return `-----BEGIN CERTIFICATE-----\n${bytes.toString('base64')}\n-----END CERTIFICATE-----\n`
   }
+  // threat: virtual-6
   test.each(['269999999999Z', 'abcdefabcdefZ', '260230000000Z', '            Z'])(
     'rejects the invalid time %j',
     async (text) => {
@@ -99,6 +100,7 @@ describe('checkIssuedCertificate', () => {
     },
   )
 
+  // threat: virtual-6
   test('rejects an answer that is too large in total', async () => {
     const own = await authority.sign(mine.request)
     const chain = authority.certificate.repeat(200)

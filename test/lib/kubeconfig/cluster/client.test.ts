@@ -79,6 +79,7 @@ describe('answers of the cluster', () => {
     ({ response }) => {
       response.writeHead(200, { 'Content-Type': type }).end(text)
     }
+  // threat: virtual-4
   test.each<[string, Play]>([
     ['no JSON', raw('application/json', '<html>hunter2')],
     ['half of an object', raw('application/json', '{"a":"hunter2"')],
@@ -104,6 +105,7 @@ describe('answers of the cluster', () => {
     await expectFailure(get(cluster.credentials), 'garbage', 502)
   })
 
+  // threat: virtual-4
   test('are cut off over the limit, whatever the declared length', async () => {
     const filler = Buffer.alloc(256 * 1024, 'x')
     let sent = 0
@@ -121,6 +123,7 @@ describe('answers of the cluster', () => {
   })
 
   const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
+  // threat: virtual-4
   test.each<[string, string, string, ClusterFailure]>([
     ['interim answers', '', 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n', 'too-large'],
     ['permissions to continue', '', 'HTTP/1.1 100 Continue\r\n\r\n', 'too-large'],
@@ -165,6 +168,7 @@ describe('answers of the cluster', () => {
     await expectFailure(get(cluster.credentials, controller.signal), 'timeout', 504)
   })
 
+  // threat: virtual-4
   test('time out with half an answer', async () => {
     const controller = new AbortController()
     const read: Play = ({ response }) => {
@@ -188,6 +192,7 @@ describe('connection failures', () => {
     await expectFailure(get({ ...cluster.credentials, server: 'https://nobody.invalid' }), 'unknown-host', 503)
   })
 
+  // threat: virtual-3
   test('an untrusted authority', async () => {
     const cluster = await start()
     const other = await testAuthority('another authority')
@@ -197,6 +202,7 @@ describe('connection failures', () => {
     await expectFailure(get(rest), 'untrusted', 503)
   })
 
+  // threat: virtual-5
   test('a certificate for another name', async () => {
     const cluster = await start({
       server: await clusters.authority.pair({ names: ['api.example.com'], usages: ['1.3.6.1.5.5.7.3.1'] }),
@@ -227,6 +233,7 @@ describe('connection failures', () => {
     await expectFailure(get((await start({ server: early })).credentials), 'expired-certificate', 503)
   })
 
+  // threat: virtual-3
   test('verification ignores the environment', async () => {
     const cluster = await start()
     const other = await testAuthority('another authority')

@@ -95,6 +95,7 @@ describe('a kube config', () => {
   })
 })
 
+// threat: virtual-1
 describe('errors name the member', () => {
   test.each<[string, (parts: Loose) => void]>([
     ['users[0].user.exec is not accepted', user({ exec: { command: SECRET } })],
@@ -177,6 +178,7 @@ describe('errors name the member', () => {
     ['{}', 'kind is not Config'],
   ])('or the problem of the text %.20j', async (text, message) => expect(await refusal(text)).toBe(message))
 
+  // threat: virtual-1
   test('and never quote the text', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -38,6 +38,7 @@ function random(first: number) {
 const PARTS = ['a', 'A', 'b', '-', '.', '_', '@', '/', ':', ' ', 'ä', 'a\u0308', '\0', 'user', 'team.', '0'.repeat(32)]
 const PARTS_TOO = ['\ud800', '\udfff', '\ufffd', '\u00e4']
 
+// threat: exchange-36
 test('no two identities share an account, and every name is one of Kubernetes', () => {
   const next = random(seed)
   const parts = [...PARTS, ...PARTS_TOO]
@@ -57,6 +58,7 @@ test('no two identities share an account, and every name is one of Kubernetes', 
   expect([names.size, wrong]).toEqual([identities.size, 0])
 })
 
+// threat: exchange-36
 test('a name that has the form of another account does not get it', () => {
   const [, digest] = /\.([0-9a-f]{32})$/.exec(accountName('user:alice@example.com')) ?? []
   for (const imitation of [`alice-example-com.${digest}`, `alice-example-com-${digest}`, `${digest}`])

@@ -43,6 +43,7 @@ describe('a token of a service account', () => {
     expect(cluster.accepts(token)).toBe(false)
   })
 
+  // threat: exchange-37
   test.each([
     ['another account', { serviceaccount: { name: 'user.bob' } }],
     ['another namespace', { namespace: 'kube-system' }],
@@ -100,6 +101,7 @@ describe('a token of a service account', () => {
 })
 
 describe('the removal of a Secret', () => {
+  // threat: exchange-37
   test.each<[string, number, string, string]>([
     ['another 404', 404, 'application/json', '{"kind":"Status","details":{"kind":"pods"}}'],
     ['a page', 404, 'text/html', '<html>'],

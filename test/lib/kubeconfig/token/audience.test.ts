@@ -31,6 +31,7 @@ describe('clusterAudiences', () => {
     expect(clustersOf({ rules: [{ cluster: '*' }] })).toEqual([]))
 })
 
+// threat: tokens-1
 test('a token is valid for every cluster at which the evaluator allows anything', () => {
   const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
   /** No space, and one of each kind that a scope below may or may not name. */

@@ -104,6 +104,7 @@ describe('a direct cluster token', () => {
     expect(requirePrepared(prepare({ user: user({ groups }) })).claims.groups).toEqual(['platform:admins', 'team:core'])
   })
 
+  // threat: rotation-12
   test('is limited to the end of a value that was rotated, with a warning', () => {
     const credential = { version: '1', hash: 'h', created: 0, until: iat + 60 }
     const { claims, warnings } = requirePrepared(prepare({ user: { ...user(), credential }, ttl: 3600 }))

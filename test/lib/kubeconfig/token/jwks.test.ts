@@ -24,6 +24,7 @@ describe('the public documents', () => {
       revocation_endpoint_auth_methods_supported: ['none'],
     }))
 
+  // threat: tokens-9
   test('contain every public key and nothing private', async () => {
     const { keys } = await jwksDocument(await localSigner('ES256', 'RS256'))
     expect(keys.map((key) => Object.keys(key).sort())).toEqual([

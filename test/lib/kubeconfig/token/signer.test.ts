@@ -130,6 +130,7 @@ test('a failed read is retried at the next call', async () => {
   expect(await signer.keys()).toHaveLength(2)
 })
 
+// threat: storage-9
 describe('a signer throws 503 without internal details', () => {
   test.each([
     ['a key of another curve', () => generateKeyPairSync('ec', { namedCurve: 'P-384' })],
@@ -141,6 +142,7 @@ describe('a signer throws 503 without internal details', () => {
     await expect(createSigner([aws.makeKey()], keys).keys()).rejects.toMatchObject(unavailable)
   })
 
+  // threat: storage-8
   test('for a signature that the published key does not verify', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const { keys } = countCalls((command) =>

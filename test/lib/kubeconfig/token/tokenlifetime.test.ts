@@ -39,6 +39,7 @@ describe('the lifetime of a token', () => {
 })
 
 describe('the lifetime of the key', () => {
+  // threat: exchange-28, tokens-3
   test('limits the token, with the TokenRequest warning', () =>
     expect(lifetime(3600, seconds + 600)).toEqual({
       seconds: 600,

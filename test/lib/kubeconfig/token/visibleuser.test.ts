@@ -10,9 +10,11 @@ test('visibleGroups omits Kubernetes groups and adds platform:admins for adminis
     'team:b',
   ]))
 
+// threat: virtual-12
 test('visibleGroups never marks anyone else as an administrator', () =>
   expect(visibleGroups(['platform:admins', 'system:authenticated'])).toEqual([]))
 
+// threat: virtual-12
 test('no system: name is ever passed on', () => {
   const name = fc.oneof(
     fc.string(),

@@ -112,6 +112,7 @@ describe('parseJson records whole floating-point numbers', () => {
   it('up to a thousand', () => expect(parseJson(`[${'5.0,'.repeat(2000)}0]`).floats.size).toBe(1000))
 })
 
+// threat: gateway-6
 describe('parseJson with hostile input', () => {
   it('rejects members named __proto__, escaped or not, and accepts other names of prototype members', () => {
     expect(outcome('{"a":{"__proto__":{"x":1}}}')).toEqual({ error: 'json: a member must not be named __proto__' })

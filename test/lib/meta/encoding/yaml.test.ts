@@ -117,6 +117,7 @@ describe('parseYaml agrees with sigs.k8s.io/yaml', () => {
   })
 })
 
+// threat: gateway-6
 describe('parseYaml with hostile input', () => {
   it('limits the expansion of aliases', async () => {
     const level = (i: number) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join()}]`

@@ -17,5 +17,6 @@ test.each(cases.rejected as [string, string][])('rejects %j', (text, message) =>
   expect(resourceVersionOrNone(text)).toBe(0n)
 })
 
+// threat: gateway-8
 test('rejects endless digits without converting them to a number', () =>
   expect(() => parseResourceVersion('9'.repeat(3_000_000))).toThrow('parsing "999'))

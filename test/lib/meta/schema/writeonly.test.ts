@@ -115,6 +115,7 @@ test('redaction keeps only the readable fields that the schema describes', () =>
   })
 })
 
+// threat: storage-3
 test('removes a secret wherever it occurs', () => {
   const place = fc.constantFrom('key', 'Key', 'identity', 'connectorData', 'scope', 'roles', 'groups', 'spec', 'x')
   const hidden = fc.letrec<{ value: unknown }>((tie) => ({

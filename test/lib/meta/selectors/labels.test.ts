@@ -44,6 +44,7 @@ describe('label selectors', () => {
     expect(matcherOf(parseLabelSelector('constructor=x'))({ constructor: 'x' })).toBe(true)
   })
 
+  // threat: gateway-11
   it('parse their numbers once, and no labels of objects that cannot match', () => {
     const terms = Array.from({ length: 1000 }, (_, index) => `weight>${index},size<${index},!no${index},a!=${index}`)
     const matches = matcherOf(parseLabelSelector(terms.join(',')))

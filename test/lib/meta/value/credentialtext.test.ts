@@ -58,6 +58,7 @@ describe('misplaced credentials', () => {
     expect(JSON.stringify(misplacedCredentials(object({ labels })))).not.toContain(key)
   })
 
+  // threat: storage-2
   test('that are already stored do not prevent changes of the object', () => {
     const old = object({ annotations: { a: key } }, { disabled: false })
     expect(fields(object({ annotations: { a: key } }, { disabled: true }), old)).toEqual([])

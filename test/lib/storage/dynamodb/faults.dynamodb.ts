@@ -126,6 +126,7 @@ test('a retry of the client applies a transaction once', async () => {
   expect(sent).toBe(2)
 })
 
+// threat: use-6
 test('no retry of the client is sent after the deadline', async () => {
   connect(3)
   const sent: string[] = []

@@ -17,7 +17,7 @@ const options = {
   'from-kubeconfig': {
     type: 'string',
     value: 'FILE',
-    help: 'kube config of which server and certificate authority are taken, and nothing else',
+    help: 'kube config from which the server and the certificate authority are read, and nothing else',
   },
   'from-context': {
     type: 'string',

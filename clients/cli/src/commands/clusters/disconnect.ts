@@ -14,7 +14,7 @@ import { plainLines } from '../../output/plain.ts'
 
 export const clustersDisconnect = command({
   name: ['clusters', 'disconnect'],
-  summary: 'Say what remains in a connected cluster and how to remove it, then delete its object',
+  summary: 'Show what remains in a connected cluster and how to remove it, then delete its object',
   description:
     'Deleting the object ends no access, unless service accounts issue the tokens: keys still make tokens for the cluster, which it accepts until its API server is disconnected. The command prints the steps for that, and then asks before it deletes the object. It changes nothing in the cluster.',
   positionals: [{ name: 'NAME', help: 'name of the cluster' }],

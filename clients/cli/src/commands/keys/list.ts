@@ -21,7 +21,7 @@ export const keysList = command({
   summary: 'List the access keys that you may see',
   options: {
     owner: { type: 'string', value: 'OWNER', help: 'only keys of this owner: a user, team:TEAM or subject:SUBJECT' },
-    'name-prefix': { type: 'string', value: 'PREFIX', help: 'only keys whose names begin so, such as ci-' },
+    'name-prefix': { type: 'string', value: 'PREFIX', help: 'only keys whose names begin with this text, such as ci-' },
     'made-with': {
       type: 'string',
       value: 'NAME',

@@ -12,7 +12,7 @@ export interface SourcesFieldProps {
 export const SourcesField = ({ label, value, error, onInput }: SourcesFieldProps) => (
   <Field
     label={label}
-    hint="The only IP addresses and CIDRs from which the key works, one per line. Empty: any address."
+    hint="The only IP addresses and CIDRs from which the key works, one per line. Leave it empty for any address."
     error={error}
   >
     {(attributes) => (

@@ -5,6 +5,7 @@ import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { settingsOfPage } from '../../session/usesession.ts'
 import { Code } from '../code.tsx'
+import { DocumentationLink } from '../documentationlink.tsx'
 import { useNow } from '../hooks/usenow.ts'
 import { type Facts, readFacts } from './readfacts.ts'
 import { dismiss, finish } from './remembered.ts'
@@ -84,7 +85,10 @@ const OpenStep = ({ step: { title, text, link, command, docs }, isNext }: { step
   <details open={isNext}>
     <summary>{title}</summary>
     <p>
-      {text} <span class="muted">See {docs}.</span>
+      {text}{' '}
+      <span class="muted">
+        See <DocumentationLink page={docs} />.
+      </span>
     </p>
     {link && (
       <a class="button" href={link.href}>

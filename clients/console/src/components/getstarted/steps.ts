@@ -1,5 +1,6 @@
 /** Lists what people do first with a new deployment, who may do it, and when it is done. */
 import { DAY_MS } from '../../../../../lib/meta/value/durations.ts'
+import type { DocumentationPage } from '../../../../core/src/documentation.ts'
 import type { AccessKey, Self } from '../../../../core/src/objects.ts'
 import { isActive } from '../../api/keyfacts.ts'
 import { isFirstKey, isServerMade } from '../../api/servermade.ts'
@@ -25,7 +26,7 @@ export interface Step {
   link?: { text: string; href: string }
   command?: string
   /** The page of the documentation. */
-  docs: string
+  docs: DocumentationPage
   /** Reports whether the person may do it. */
   isAllowed(state: State): boolean
   isDone(state: State): boolean
@@ -46,7 +47,7 @@ export const steps: readonly Step[] = [
     title: 'A key for a job',
     text: 'Give each CI job and each program a key of its own, which may do only what the job does.',
     link: { text: 'New key', href: hrefOf('new-key') },
-    docs: 'docs/access-keys.md',
+    docs: 'access-keys',
     isAllowed: ({ self }) => !hasScope(self),
     isDone: (state) => made(state).some((key) => !isOfCluster(key) && key.spec.scope !== undefined),
   },
@@ -54,7 +55,7 @@ export const steps: readonly Step[] = [
     title: 'CI without a secret',
     text: 'With a trust, each run of a job gets a key of its own for the ID token of its platform. The job stores nothing.',
     link: { text: 'New trust', href: hrefOf('new-trust') },
-    docs: 'docs/ci.md',
+    docs: 'ci',
     isAllowed: ({ self, isFederated, hasProvider, hasTrust }) =>
       hasTrust !== undefined &&
       !hasScope(self) &&
@@ -67,7 +68,7 @@ export const steps: readonly Step[] = [
     title: 'A key of your own',
     text: 'The first key may do everything and never expires. Make a key for yourself, sign in with it, and leave the first key where it is stored, for emergencies. The step is done when nobody has used the first key for a day.',
     link: { text: 'New key', href: hrefOf('new-key') },
-    docs: 'docs/recovery.md',
+    docs: 'operating',
     isAllowed: ({ self }) => isAdministrator(self),
     isDone: ({ self, keys, now, isLocal }) =>
       keys
@@ -83,15 +84,15 @@ export const steps: readonly Step[] = [
     text: 'People sign in to the console with the identity provider of the company, and need no key.',
     command:
       'npm run deploy -- --stage prod --region eu-central-1 --param console-issuer=https://login.company.example \\\n  --param console-client-id=keyplane-console --param console-credential=console@UID',
-    docs: 'docs/sign-in.md',
+    docs: 'console',
     isAllowed: ({ self }) => isAdministrator(self),
     isDone: ({ hasSignIn }) => hasSignIn,
   },
   {
     title: 'A cluster',
-    text: 'Register a virtual cluster, or connect a cluster (docs/first-connected-cluster.md). Then people get kube configs and tokens for it here.',
+    text: 'Register a virtual cluster, or connect a cluster of your own or in EKS. Then people get kube configs and tokens for it here.',
     link: { text: 'Virtual clusters', href: hrefOf('virtual-clusters') },
-    docs: 'docs/first-virtual-cluster.md',
+    docs: 'clusters',
     isAllowed: ({ self, hasVirtualCluster }) => hasVirtualCluster !== undefined && isAdministrator(self),
     isDone: (state) => state.hasVirtualCluster === true || made(state).some(isOfCluster),
   },

@@ -1,4 +1,4 @@
-/** Revokes many keys (docs/revoking.md): first a dry run, then the same selection until nothing remains. */
+/** Revokes many keys (docs/leaks.md): first a dry run, then the same selection until nothing remains. */
 import { type RevocationStatus, totalOf } from '../../../../core/src/objects.ts'
 import type { Api } from '../../api/client.ts'
 import { paths } from '../../api/paths.ts'

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
 import { Code } from '../../components/code.tsx'
+import { DocumentationLink } from '../../components/documentationlink.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
@@ -129,7 +130,9 @@ function None({ kind: { none, noun } }: { kind: ClusterKind }) {
       {isAdministrator(useSession().self) ? (
         <>
           <Code title={none.title} text={none.command} />
-          <p class="muted">See {none.docs}.</p>
+          <p class="muted">
+            See <DocumentationLink page={none.docs} />.
+          </p>
         </>
       ) : (
         <p>{none.whom} Ask an administrator of keyplane.</p>

@@ -1,4 +1,5 @@
 /** What virtual clusters and connected clusters have of their own. The page, its rows and the dialog are the same for both. */
+import type { DocumentationPage } from '../../../../core/src/documentation.ts'
 import type { Cluster, Scope, VirtualCluster } from '../../../../core/src/objects.ts'
 import { projectIn } from '../../../../core/src/projects.ts'
 import { paths } from '../../api/paths.ts'
@@ -23,7 +24,7 @@ export interface ClusterKind {
   /** The command that finds all of them. */
   findsAll: string
   /** What an empty list says: what an object is for, who sees it, and how an administrator makes one. */
-  none: { what: string; whom: string; title: string; command: string; docs: string }
+  none: { what: string; whom: string; title: string; command: string; docs: DocumentationPage }
   shown(object: VirtualCluster & Cluster, prefix: string): Shown
 }
 
@@ -47,7 +48,7 @@ export const VIRTUAL: ClusterKind = {
     whom: 'You see instances that you own, or that an access rule gives you.',
     title: 'Register a virtual cluster',
     command: REGISTER,
-    docs: 'docs/first-virtual-cluster.md',
+    docs: 'first-virtual-cluster',
   },
   shown(object, prefix) {
     const { uid, name, namespace = '' } = object.metadata
@@ -88,7 +89,7 @@ export const CONNECTED: ClusterKind = {
     whom: 'You see clusters that an access rule gives you.',
     title: 'Give a cluster an address',
     command: CONNECT,
-    docs: 'docs/clusters.md, which also says how to connect a cluster',
+    docs: 'clusters',
   },
   shown: ({ metadata: { uid, name }, spec = {}, status }) => ({
     uid,

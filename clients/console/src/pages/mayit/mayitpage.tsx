@@ -72,7 +72,7 @@ export function MayItPage({ route }: { route: Route }) {
   }
   const isBusy = isAsked(question) && !given && !problems && !error && (isReady || !known.error)
   return (
-    <Page title="Access check" about="Whether a request with a key is allowed, with every step of the decision.">
+    <Page title="Access check" about="Find out whether a key allows a request, with every step of the decision.">
       <div class="mayit">
         <QuestionForm
           question={question}
@@ -119,7 +119,9 @@ function ReviewError({ error }: { error: unknown }) {
   const code = error instanceof ApiError ? error.code : 0
   return (
     <ErrorNotice error={error}>
-      {code === 404 && <p>You may ask about keys that you can see. Other keys look to you as if they did not exist.</p>}
+      {code === 404 && (
+        <p>You may ask about keys that you can see. For other keys, the answer is as if they did not exist.</p>
+      )}
       {code === 403 && (
         <p>
           A key with a scope may ask about itself, and about keys that carry all of its scopes, if the scope allows

@@ -58,7 +58,7 @@ export function LeakForm({ found, held }: LeakFormProps) {
       >
         <TextField
           label="Where it was found (optional)"
-          hint="An address, which the owner of the key sees."
+          hint="The owner of the key sees this address."
           placeholder="https://"
           value={url}
           error={wrong}

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { type DocumentationPage, documentation } from '../../../../core/src/documentation.ts'
 import { Dialog } from '../../components/dialog.tsx'
+import { DocumentationLink } from '../../components/documentationlink.tsx'
 import { hrefOf } from '../../text/routes.ts'
 import { shortcuts } from '../../text/shortcuts.ts'
-import { documentation } from './documentation.ts'
 import { version } from './version.ts'
 
 const MENU = 'Help'
@@ -35,11 +36,13 @@ export function Help({ onClose }: { onClose(): void }) {
       {shown === DOCUMENTATION && (
         <>
           <p>These pages are part of keyplane {version}, from which this server was deployed.</p>
-          <dl class="pairs">
-            {documentation.map(({ page, about }) => (
-              <Pair name={<code>{page}</code>} text={about} key={page} />
+          <ul class="documentation">
+            {(Object.keys(documentation) as DocumentationPage[]).map((page) => (
+              <li key={page}>
+                <DocumentationLink page={page} />
+              </li>
             ))}
-          </dl>
+          </ul>
         </>
       )}
       {shown === SHORTCUTS && (

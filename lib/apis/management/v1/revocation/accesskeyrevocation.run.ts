@@ -111,7 +111,7 @@ async function unconfirmedEnds(
   try {
     return await awaitClusters({ storage: store.storage, sleep, hasTime: () => deadline() > RESERVE_MS }, uids)
   } catch {
-    warn('the keys are revoked, but which clusters have confirmed it is not known')
+    warn('the keys are revoked, but it is not known which clusters have confirmed it')
     return undefined
   }
 }

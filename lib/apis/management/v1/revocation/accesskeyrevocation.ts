@@ -1,4 +1,4 @@
-/** Defines AccessKeyRevocation, which disables or deletes many access keys at once (docs/revoking.md). */
+/** Defines AccessKeyRevocation, which disables or deletes many access keys at once (docs/leaks.md). */
 import { KINDS } from '../../../../kinds/kinds.ts'
 import type { VirtualKind } from '../../../../registry/kind.ts'
 import type { Services } from '../services.ts'

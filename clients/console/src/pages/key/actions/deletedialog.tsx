@@ -14,11 +14,11 @@ export function DeleteDialog({ accessKey: { metadata }, refresh, onClose }: Acti
     <Dialog title={`Delete ${name}`} onClose={onClose}>
       <p>This cannot be undone.</p>
       <ul class="bullets">
-        <li>Every request with this key gets a 401 from the next one on.</li>
+        <li>The next request with this key gets a 401.</li>
         <li>
           Tokens and kube configs made with it end within 30 seconds. Client certificates are valid until they expire.
         </li>
-        <li>Keys that it made keep working. They still know that they come from it.</li>
+        <li>Keys that it made keep working, and still show that it made them.</li>
       </ul>
       {name === self.accessKey && (
         <Notice tone="warn" title="You are signed in with this key">

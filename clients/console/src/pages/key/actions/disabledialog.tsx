@@ -23,11 +23,14 @@ export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
     <Dialog title={`${word} ${name}`} onClose={onClose}>
       {disabled ? (
         <p>
-          Every request with this key gets a 401 from the next one on. Its watches end within 15 seconds, and tokens
-          made with it within 30. You can enable the key again. Keys that it made keep working.
+          The next request with this key gets a 401. Its watches end within 15 seconds, and tokens made with it within
+          30. You can enable the key again. Keys that it made keep working.
         </p>
       ) : (
-        <p>Requests with this key work again, with each value that has not ended. So do tokens made with it.</p>
+        <p>
+          Requests with this key work again, with each value that has not ended. Tokens from before stay refused:
+          request new ones.
+        </p>
       )}
       {disabled && name === self.accessKey && (
         <Notice tone="warn" title="You are signed in with this key">

@@ -45,7 +45,7 @@ export function MakeValue({ accessKey, control, isReplacement = false, onDone }:
       {isReplacement && (
         <p>
           This makes another value. The pending one ends: anyone who has stored it can no longer use it. The old value
-          works on.
+          keeps working.
         </p>
       )}
       <SelectField

@@ -1,4 +1,5 @@
 import { MAX_LISTED } from '../../../api/lists.ts'
+import { DocumentationLink } from '../../../components/documentationlink.tsx'
 import { Bars } from './bars.tsx'
 import type { Overview } from './counts.ts'
 
@@ -48,8 +49,8 @@ export function Numbers({ overview: { owners, otherOwners, exchanges }, more, to
             <h2>Refusals</h2>
             <p class="muted">
               How many requests were refused, and why, is in the metrics <code>authorizations</code> and{' '}
-              <code>exchanges</code> of the deployment, which the console does not read. The page{' '}
-              <code>docs/monitoring.md</code> of keyplane describes them.
+              <code>exchanges</code> of the deployment, which the console does not read:{' '}
+              <DocumentationLink page="monitoring" />.
             </p>
           </section>
         </div>

@@ -14,7 +14,7 @@ const numbers = part(async () => (await import('./numbers.tsx')).Numbers)
 export function OverviewPage() {
   const keys = useKeys()
   return (
-    <Page title="Overview" about="The keys that you may see, in numbers. Each number leads to its list.">
+    <Page title="Overview" about="These numbers count the keys that you may see. Each number links to its list.">
       <Fresh polled={keys}>
         {(listed) => (listed.isPart ? <p class="loading">Loading…</p> : <Overview listed={listed} />)}
       </Fresh>
