@@ -71,7 +71,7 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^(console|customresourcedefinitions\/list|discovery|issuer|notfound)$/, 100],
   [/^openapi$/, 194],
   // It starts for each request whose own function starts as well.
-  [/^authorizer$/, 338],
+  [/^authorizer$/, 339],
   [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 495],
   [/^lifecycle$/, 517],
   [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 500],

@@ -85,6 +85,8 @@ export interface IssuerChange {
   scopeChanged?: number | undefined
   /** Whether the key gives access after the change, and had expired before. */
   revives: boolean
+  /** Whether the change drops inherited scopes. */
+  dropsScopes: boolean
   /** Whether the change replaces the value of the key at once. */
   replaces: boolean
   now: number
@@ -96,9 +98,17 @@ export interface IssuerChange {
  * group. A scope limits at once what was issued before it. So one change of the scope ends nothing, but the next one could give back
  * what the first took away: it ends what was issued until the first.
  */
-export function endOfIssued({ old, next, scopeChanged, revives, replaces, now }: IssuerChange): number | undefined {
+export function endOfIssued({
+  old,
+  next,
+  scopeChanged,
+  revives,
+  dropsScopes,
+  replaces,
+  now,
+}: IssuerChange): number | undefined {
   const closes = isClosed(next) && !isClosed(old)
-  if (closes || revives || replaces || next.dropAddedScopes || loses(old, next)) return now
+  if (closes || revives || dropsScopes || replaces || loses(old, next)) return now
   return isSameScope(old.scope, next.scope) ? undefined : scopeChanged
 }
 

@@ -188,7 +188,8 @@ async function planUpdate(services: Services, write: Change): Promise<Planned> {
   const changesSecret = replacing !== undefined || (await changesSealed(services, settled, supplied))
   const isChanged = changesSpec({ ...draft, specChanged: changesSecret }, before)
   const { carried, born } = isChanged ? chainAfterChange(user, toKey(before), specOf(draft.object)) : settled
-  const changesHidden = changesSecret || carried.length < settled.carried.length
+  const dropsScopes = carried.length < settled.carried.length
+  const changesHidden = changesSecret || dropsScopes
   const { object: asked, drops } = takeDrop(draft.object)
   const [{ scope: previous }, { scope: next }] = [specOf(before.object), specOf(asked)]
   const { former, born: _, reviewScope, ...others } = settled
@@ -196,7 +197,7 @@ async function planUpdate(services: Services, write: Change): Promise<Planned> {
     ...others,
     ...rightOf(user, next, { ...(reviewScope && { reviewScope }), scope: previous }),
     carried,
-    ...issuedEnded(services, asked, before, { settled, drops, replaces: replacing !== undefined, now: at }),
+    ...issuedEnded(services, asked, before, { settled, dropsScopes, replaces: replacing !== undefined, now: at }),
     ...defined({ born, former: isChanged ? formerAfter(former, { before: previous, next }, now) : former }),
   }
   const ofServer = intent?.type === 'rotation' || intent?.type === 'leak' ? intent : undefined
@@ -241,16 +242,16 @@ function issuedEnded(
   { keys: { limits } }: Services,
   object: KubeObject,
   old: Stored,
-  { settled, drops, replaces, now }: { settled: KeyInternal; drops: boolean; replaces: boolean; now: number },
+  { settled, now, ...change }: { settled: KeyInternal; dropsScopes: boolean; replaces: boolean; now: number },
 ): Pick<KeyInternal, 'tokensEnded'> {
   const isActive = (life: KeyLife) => keyStatus(life, now, limits).state === 'Active'
   const before = lifeOfStored(old)
   const ended = endOfIssued({
     old: specOf(old.object),
-    next: { ...specOf(object), dropAddedScopes: drops },
+    next: specOf(object),
     scopeChanged: settled.former?.at,
     revives: !isActive(before) && isActive(lifeOf(object, before.lastActivity)),
-    replaces,
+    ...change,
     now,
   })
   return ended === undefined ? {} : { tokensEnded: Math.max(ended, settled.tokensEnded ?? 0) }

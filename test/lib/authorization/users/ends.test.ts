@@ -92,7 +92,7 @@ const EARLIER = 900
 
 /** Returns until when what was issued ends. By default nothing else changes. */
 const ended = (old: KeySpec, next: KeySpec, change: Partial<IssuerChange> = {}) =>
-  endOfIssued({ old, next, revives: false, replaces: false, now: NOW, ...change })
+  endOfIssued({ old, next, revives: false, dropsScopes: false, replaces: false, now: NOW, ...change })
 
 describe('what a key has issued', () => {
   test.each<[string, KeySpec, KeySpec]>([
@@ -103,13 +103,13 @@ describe('what a key has issued', () => {
     ['the key becomes another subject’s', { subject: 'a' }, { subject: 'b' }],
     ['the key leaves a group', { groups: ['a', 'b'] }, { groups: ['b'] }],
     ['the key leaves all groups', { groups: ['a'] }, {}],
-    ['scopes that were added are dropped', {}, { dropAddedScopes: true }],
   ])('ends when %s', (_, old, next) => {
     expect(ended(old, next)).toBe(NOW)
   })
 
-  test('ends when the key gives access again, or its value is replaced', () => {
+  test('ends when the key gives access again, drops scopes, or gets another value', () => {
     expect(ended({}, {}, { revives: true })).toBe(NOW)
+    expect(ended({}, {}, { dropsScopes: true })).toBe(NOW)
     expect(ended({}, {}, { replaces: true })).toBe(NOW)
   })
 
@@ -119,6 +119,7 @@ describe('what a key has issued', () => {
     ['an unset user is written as empty', {}, { user: '' }],
     ['the key joins a group', { groups: ['a'] }, { groups: ['b', 'a'] }],
     ['the life of the key changes', { ttl: 5 }, { ttl: 6 }],
+    ['a request to drop scopes drops none', {}, { dropAddedScopes: true }],
     ['the key is limited to addresses', {}, { sourceCIDRs: ['10.0.0.0/8'] }],
   ])('goes on when %s', (_, old, next) => {
     expect(ended(old, next, { scopeChanged: EARLIER })).toBeUndefined()
