@@ -18,6 +18,7 @@ import { consoleOf, goTo, test as plain, signIn } from './support/browser.ts'
 import { cutNetwork, holdRequests } from './support/faults.ts'
 import { HOSTILE } from './support/hostile.ts'
 import { hasFocus, press, tabTo } from './support/keyboard.ts'
+import { makeKey } from './support/keys.ts'
 
 /** `PATH` with the kubectl of the tests. */
 const PATH = [process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter)
@@ -403,7 +404,11 @@ describe('a value that is shown', () => {
     await revealDialog(page).waitFor()
   }
 
-  test('stays when the session ends and the network is lost', async ({ openPage, visits, server }) => {
+  test('is hidden when the session ends, and waits for its person, also without a network', async ({
+    openPage,
+    visits,
+    server,
+  }) => {
     const page = await openPage({ blank: true })
     const guards = visits.guardsOf(page)
     guards.allowKeyIn('text')
@@ -416,11 +421,56 @@ describe('a value that is shown', () => {
     const restore = await cutNetwork(page, guards)
     await page.clock.fastForward(16 * MINUTE)
     await page.getByText('You were signed out after 15 minutes without input.').waitFor()
-    expect(await shownValue(page).innerText()).toBe(value)
-    await storedButton(page).click()
-    await revealDialog(page).waitFor({ state: 'detached' })
-    expect(await content(page)).not.toContain(value)
+    await page.getByText('A value that is shown once waits for the person who made it.').waitFor()
+    expect([await revealDialog(page).count(), (await content(page)).includes(value)]).toEqual([0, false])
     await restore()
+    await page.getByLabel('Access key').fill(server.adminKey)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await revealDialog(page).waitFor()
+    expect(await content(page)).not.toContain(value)
+    expect(await takeValue(page)).toBe(value)
+    expect(await content(page)).not.toContain(value)
+  })
+
+  test('is shown to nobody else who signs in in the tab', async ({ openPage, visits, server }) => {
+    const page = await openPage({ blank: true })
+    visits.guardsOf(page).allowKeyIn('text')
+    await page.clock.install()
+    await page.goto(consoleOf(server.url))
+    await openForm(page, server.adminKey)
+    await make(page)
+    await page.clock.fastForward(16 * MINUTE)
+    await page.getByText('A value that is shown once waits for the person who made it.').waitFor()
+    const { value: ofAlice } = await makeKey(server, 'next-in-the-tab')
+    await signIn(page, ofAlice)
+    expect(await revealDialog(page).count()).toBe(0)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signIn(page, server.adminKey)
+    expect(await revealDialog(page).count()).toBe(0)
+  })
+
+  test('that comes after its person has signed out is kept for nobody, and told to them', async ({
+    form: page,
+    server,
+  }) => {
+    const { value: ofAlice } = await makeKey(server, 'late-in-the-tab')
+    const held = await holdRequests(page, 'ownedaccesskeys')
+    await page.getByLabel('Name (optional)', { exact: true }).fill('too-late')
+    await page.getByLabel('Project', { exact: true }).fill('demo')
+    const answered = page.waitForResponse(
+      (response) => response.request().method() === 'POST' && response.url().endsWith('/ownedaccesskeys'),
+    )
+    await createButton(page).click()
+    await page.getByRole('button', { name: 'Creating…' }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    held()
+    await answered
+    await signIn(page, ofAlice)
+    expect(await revealDialog(page).count()).toBe(0)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signIn(page, server.adminKey)
+    await page.getByText('The value of too-late: made after you had signed out, and shown to nobody.').waitFor()
+    expect(await revealDialog(page).count()).toBe(0)
   })
 
   test('is not closed without a warning when nobody has shown or copied it', async ({ form: page }) => {

@@ -1,13 +1,25 @@
 import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Foreign } from '../components/foreign.tsx'
+import { useLeaveWarning } from '../components/hooks/useleavewarning.ts'
 import { Page } from '../components/page.tsx'
 import { loadPart } from '../components/part.tsx'
 import { RevealDialog } from '../components/revealdialog.tsx'
 import { SignInPage } from '../pages/signin/signinpage.tsx'
 import type { Returned } from '../session/attempt.ts'
 import { NoticeContext, type NoticeText } from '../session/notices.ts'
-import { RevealContext, type Revealed } from '../session/revealed.ts'
-import { SessionContext } from '../session/session.ts'
+import {
+  missedWords,
+  noValues,
+  personOf,
+  RevealContext,
+  type Revealed,
+  shownValue,
+  withoutMissed,
+  withoutShown,
+  withPerson,
+  withValue,
+} from '../session/revealed.ts'
+import { type Session, SessionContext } from '../session/session.ts'
 import { useSessionControl } from '../session/usesession.ts'
 import { hrefOf, type Route } from '../text/routes.ts'
 import { Boundary } from './boundary.tsx'
@@ -20,10 +32,15 @@ import { useRoute } from './useroute.ts'
 /** How long a notice stays, in milliseconds. Warnings and errors stay until they are dismissed. */
 const NOTICE_MS = 6000
 
-/** Shows the whole console. Notices and the dialog of a value that is shown once are outside of the session, so the dialog outlives it. */
+const WAITING: NoticeText = {
+  tone: 'warn',
+  text: 'A value that is shown once waits for the person who made it. Sign in again in this tab to see it.',
+}
+
+/** Shows the whole console. Notices and the values that are shown once are outside of the session: a value waits for the next one of its person. */
 export function App({ returned }: { returned: Returned | undefined }) {
   const [notices, setNotices] = useState<readonly NoticeText[]>([])
-  const [revealed, reveal] = useState<Revealed>()
+  const [values, setValues] = useState(noValues)
   const dismiss = useCallback((one: NoticeText) => setNotices((all) => all.filter((other) => other !== one)), [])
   const notify = useCallback(
     (one: NoticeText) => {
@@ -33,21 +50,47 @@ export function App({ returned }: { returned: Returned | undefined }) {
     [dismiss],
   )
   const forget = useCallback(() => setNotices([]), [])
+  const reveal = useCallback(
+    ({ self }: Session, one: Revealed) => setValues((all) => withValue(all, personOf(self), one)),
+    [],
+  )
+  const enter = useCallback(
+    (session: Session | undefined) => setValues((all) => withPerson(all, session && personOf(session.self))),
+    [],
+  )
+  const missed = missedWords(values)
+  useEffect(() => {
+    if (missed === undefined) return
+    notify({ tone: 'warn', text: missed })
+    setValues(withoutMissed)
+  }, [missed, notify])
+  const revealed = shownValue(values)
+  const isWaiting = values.person === undefined && values.waiting.length > 0
+  useLeaveWarning(isWaiting)
+  const shown = isWaiting ? [...notices, WAITING] : notices
   return (
     <Boundary as="main">
       <NoticeContext.Provider value={notify}>
         <RevealContext.Provider value={reveal}>
-          <SignedIn returned={returned} onEnd={forget} />
+          <SignedIn returned={returned} onSession={enter} onEnd={forget} />
         </RevealContext.Provider>
       </NoticeContext.Provider>
-      <Notices notices={notices} dismiss={dismiss} />
-      {revealed && <RevealDialog revealed={revealed} onStored={() => reveal(undefined)} />}
+      <Notices notices={shown} dismiss={dismiss} />
+      {revealed && <RevealDialog key={revealed.value} revealed={revealed} onStored={() => setValues(withoutShown)} />}
     </Boundary>
   )
 }
 
-function SignedIn({ returned, onEnd }: { returned: Returned | undefined; onEnd(): void }) {
+interface Sessions {
+  returned: Returned | undefined
+  /** Called before anything of a session is shown, and when it has ended. */
+  onSession(session: Session | undefined): void
+  onEnd(): void
+}
+
+function SignedIn({ returned, onSession, onEnd }: Sessions) {
   const { session, isRestoring, end, federated, signIn } = useSessionControl(returned)
+  useLayoutEffect(() => onSession(session), [session, onSession])
   // The next person does not see the notices of the last one.
   useEffect(() => (session ? onEnd : undefined), [session, onEnd])
   const route = useRoute()
