@@ -40,7 +40,7 @@ const EVERY_KIND: Partial<ScopeRow>[] = [
 describe('the form of a key like another', () => {
   const like = (spec: object, more: Facts = {}) => formLike(keyLike({ spec, ...more }), alice)
 
-  test('makes the same key, without its name and the labels of the server', () => {
+  test('makes the same key, without its name, the labels of the server and the mark of a session', () => {
     const spec = {
       displayName: 'CI',
       description: 'Ask Bob.',
@@ -50,7 +50,7 @@ describe('the form of a key like another', () => {
       ttlAfterLastActivity: true,
       sourceCIDRs: ['10.0.0.0/8', '203.0.113.7'],
     }
-    const labels = { app: 'shop', 'management.platform/made-by': 'x' }
+    const labels = { app: 'shop', 'management.platform/made-by': 'x', 'keyplane/session': 'run' }
     const form = like(spec, { metadata: { labels }, status: { owner: 'team:shop' } })
     expect(keyOf(form)).toEqual({
       apiVersion: 'management.platform/v1',

@@ -1,6 +1,7 @@
 /** Fills the form of a new key with what another key is. */
 import { eachKeyText } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import type { AccessKey, Self } from '../../../../core/src/objects.ts'
+import { withoutMark } from '../../../../core/src/sessions.ts'
 import { rowsOfScope } from '../../components/scope/rowsofscope.ts'
 import { choiceOf } from '../../text/lifetimechoice.ts'
 import { emptyForm, type Form, type OwnerKind, ownGroups } from './form.ts'
@@ -19,7 +20,7 @@ export function formLike(key: AccessKey, self: Self): Form {
     ...emptyForm,
     ...eachKeyText(({ name }) => spec[name] ?? ''),
     ...ownerOf(key, self),
-    labels: Object.fromEntries(labels),
+    labels: withoutMark(Object.fromEntries(labels)),
     groups: ownGroups(self).filter((group) => spec.groups?.includes(group)),
     isScoped: spec.scope !== undefined,
     rows: (spec.scope && rowsOfScope(spec.scope)) ?? emptyForm.rows,
