@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Revealed } from '../session/revealed.ts'
+import type { Revealed } from '../session/values.ts'
 import { Copy } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
 import { Foreign } from './foreign.tsx'

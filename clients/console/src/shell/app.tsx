@@ -7,20 +7,19 @@ import { RevealDialog } from '../components/revealdialog.tsx'
 import { SignInPage } from '../pages/signin/signinpage.tsx'
 import type { Returned } from '../session/attempt.ts'
 import { NoticeContext, type NoticeText } from '../session/notices.ts'
+import { RevealContext } from '../session/revealed.ts'
+import { type Session, SessionContext } from '../session/session.ts'
+import { useSessionControl } from '../session/usesession.ts'
 import {
   missedWords,
   noValues,
   personOf,
-  RevealContext,
   type Revealed,
   shownValue,
-  withoutMissed,
   withoutShown,
   withPerson,
   withValue,
-} from '../session/revealed.ts'
-import { type Session, SessionContext } from '../session/session.ts'
-import { useSessionControl } from '../session/usesession.ts'
+} from '../session/values.ts'
 import { hrefOf, type Route } from '../text/routes.ts'
 import { Boundary } from './boundary.tsx'
 import { Ending } from './ending.tsx'
@@ -34,7 +33,7 @@ const NOTICE_MS = 6000
 
 const WAITING: NoticeText = {
   tone: 'warn',
-  text: 'A value that is shown once waits for the person who made it. Sign in again in this tab to see it.',
+  text: 'A value waits for the person who made it: sign in again in this tab.',
 }
 
 /** Shows the whole console. Notices and the values that are shown once are outside of the session: a value waits for the next one of its person. */
@@ -60,9 +59,7 @@ export function App({ returned }: { returned: Returned | undefined }) {
   )
   const missed = missedWords(values)
   useEffect(() => {
-    if (missed === undefined) return
-    notify({ tone: 'warn', text: missed })
-    setValues(withoutMissed)
+    if (missed) notify({ tone: 'warn', text: missed })
   }, [missed, notify])
   const revealed = shownValue(values)
   const isWaiting = values.person === undefined && values.waiting.length > 0

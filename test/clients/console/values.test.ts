@@ -7,11 +7,10 @@ import {
   type Revealed,
   shownValue,
   type Values,
-  withoutMissed,
   withoutShown,
   withPerson,
   withValue,
-} from '../../../clients/console/src/session/revealed.ts'
+} from '../../../clients/console/src/session/values.ts'
 
 const value = (name: string): Revealed => ({
   title: `The value of ${name}`,
@@ -51,9 +50,9 @@ describe('a value', () => {
         false,
       ])
       const back = withPerson(late, 'alice')
-      expect(missedWords(back)).toMatch(/^The value of a: made after you had signed out/)
-      expect(missedWords(withoutMissed(back))).toBeUndefined()
-      expect(missedWords(withPerson(withoutMissed(withPerson(late, 'carol')), 'alice'))).toBeDefined()
+      expect(missedWords(back)).toMatch(/^The value of a: made after you signed out/)
+      expect(missedWords(withPerson(withPerson(back, undefined), 'alice'))).toBeUndefined()
+      expect(missedWords(withPerson(withPerson(late, 'carol'), 'alice'))).toBeDefined()
     }
   })
 })
