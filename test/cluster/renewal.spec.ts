@@ -281,7 +281,7 @@ describe('a process of client-go that outlives its tokens', () => {
   test('reads a renewed token file within a minute', async () => {
     const home = await makeHome('renewed')
     const [script] = fileWay.split(/^~/m, 1)
-    expect(await home.run(`${connected(62)}${script}~/.kube/renew ~/.kube/west`)).toMatchObject({ code: 0 })
+    expect(await home.run(`${await connected(62)}${script}~/.kube/renew ~/.kube/west`)).toMatchObject({ code: 0 })
     const { stdout } = await home.run('kubectl --kubeconfig ~/.kube/west config view --raw -o json')
     const config = JSON.parse(stdout)
     config.users[0].user = { tokenFile: home.file('west.token') }

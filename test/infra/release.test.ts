@@ -11,6 +11,8 @@ import { testFolder } from '../support/folder.ts'
 
 const project = join(import.meta.dirname, '../..')
 const sources = [
+  'docs',
+  'examples',
   'lib',
   'functions',
   'infra',
