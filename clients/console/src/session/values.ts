@@ -58,5 +58,5 @@ export function missedWords({ person, missed }: Values): string | undefined {
   const titles = missed.filter(({ of }) => of === person).map(({ title }) => title)
   return titles.length === 0
     ? undefined
-    : `${titles.join('; ')}: made after you signed out, and shown to nobody. Make another.`
+    : `${titles.join('; ')}: made after you signed out, and shown to nobody.`
 }
