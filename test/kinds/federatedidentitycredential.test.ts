@@ -394,6 +394,10 @@ describe('a caller with a scope', () => {
     )
     const { stored } = await change(name, { ...valid, scope: { projects: [{ project: '*' }] } }, scoped(alice, shop))
     expect(toTrust(stored).carried).toEqual([shop])
+    const dropped = await change(name, { ...(stored.object.spec as JsonObject), dropAddedScopes: true }, alice)
+    expect(toTrust(dropped.stored).carried).toEqual([])
+    const generation = stored.object.metadata.generation ?? 0
+    expect(dropped.stored.object.metadata.generation).toBe(generation + 1)
   })
 
   test('does not extend the ttl', async () => {

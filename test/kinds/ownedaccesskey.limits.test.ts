@@ -7,13 +7,13 @@ import { authenticate } from '../../lib/authentication/requests/authenticate.ts'
 import { recordActivity, type Source } from '../../lib/authentication/requests/uses.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { rfc3339 } from '../../lib/meta/encoding/time.ts'
-import type { JsonObject } from '../../lib/meta/types.ts'
+import type { JsonObject, KubeObject } from '../../lib/meta/types.ts'
 import { presentObject } from '../../lib/registry/store.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
 import { createServer } from '../../lib/server/server.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, alice, contextOf, withScopes } from '../support/users.ts'
-import { worldOf } from './contract.ts'
+import { refusal, worldOf } from './contract.ts'
 import cases from './vectors/ownedaccesskey.limits.cases.json' with { type: 'json' }
 
 let deployment: TestDeployment
@@ -95,6 +95,19 @@ describe('a warning', () => {
       unlimited(name),
     ])
   })
+})
+
+test('a write that is refused gives no warning', async () => {
+  const context = contextOf(alice)
+  const refused = world().create(world().object({ name: newName() }, { user: 'bob' }), { context })
+  expect((await refusal(refused)).code).toBe(403)
+  const { name } = await create({ ttl: 3600, scope })
+  const both = (live: KubeObject) => ({ ...live, spec: { user: 'bob' } })
+  expect((await refusal(world().change(name, both, { context }))).code).toBe(403)
+  expect(context.warnings).toEqual([])
+  const allowed = contextOf(admin)
+  await world().change(name, both, { context: allowed })
+  expect(allowed.warnings).not.toEqual([])
 })
 
 describe('the last sources of a key', () => {

@@ -140,7 +140,7 @@ async function planCreate(services: Services, { draft, intent, context }: NewKey
     ...makerWarnings(user),
   ]
   // Administrators are exempt, so that they can create keys for themselves and for users who have reached the limit.
-  const isExempt = most === 0 || exchange !== undefined || (isMaster(user) && user.chain.length === 0)
+  const isExempt = most === 0 || (isMaster(user) && user.chain.length === 0)
   const hint = value === undefined || supplied.key !== undefined ? undefined : hintOf(value)
   return {
     object,

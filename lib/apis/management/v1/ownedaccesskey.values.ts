@@ -16,7 +16,7 @@ import { deepEqual } from '../../../meta/value/equal.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
 
-/** A key that an exchange creates. It is not bound by the quota. */
+/** A key that an exchange creates. */
 interface ExchangeIntent {
   type: 'exchange'
   /** Labels of the server, which no client may set. */

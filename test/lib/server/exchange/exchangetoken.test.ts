@@ -8,6 +8,7 @@ import type { TokenUse } from '../../../../lib/federation/issuers.ts'
 import { KINDS } from '../../../../lib/kinds/kinds.ts'
 import { alreadyExists } from '../../../../lib/meta/errors/status.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { deleteObject } from '../../../../lib/registry/delete.ts'
 import type { IssuedToken, OpenTarget } from '../../../../lib/server/exchange/clustertoken.ts'
 import type { Exchanged } from '../../../../lib/server/exchange/exchangedkey.ts'
 import type { ExchangeServer } from '../../../../lib/server/exchange/exchangeserver.ts'
@@ -21,6 +22,7 @@ import type { Storage } from '../../../../lib/storage/interface.ts'
 import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
 import { endless } from '../../../support/deadlines.ts'
 import { setGate } from '../../../support/exchangedkeys.ts'
+import { admin, contextOf } from '../../../support/users.ts'
 import { newWorld, type World } from '../../controllers/world.ts'
 import { HOUR, issued, newExchanged } from './fixtures.ts'
 
@@ -296,6 +298,7 @@ test.each([
 test.each([false, true])('a dry run makes no token and no key, and records no use (late: %s)', async (isLate) => {
   const { issued: token, expires } = await exchange({ isLate, isDryRun: true })
   expect([token, expires, asked, signed, used, await countKeys()]).toEqual([undefined, issued + HOUR, [HOUR], 0, 0, 0])
+  expect(announced).toBe(0)
   await exchange()
   const again = await exchange({ isLate, isDryRun: true })
   expect([again.issued, signed]).toEqual([undefined, 1])
@@ -391,6 +394,17 @@ describe('an exchange', () => {
     expect(await countKeys()).toBe(0)
   })
 })
+
+test.each([[], ['example.com/wait']])(
+  'a key that has only expired ends no target (finalizers: %j)',
+  async (...finalizers) => {
+    const { name } = await exchange()
+    await world.change(name, (object) => ({ ...object, metadata: { ...object.metadata, finalizers } }))
+    const place = { namespace: '', name }
+    await deleteObject(world.keys, place, { intent: { type: 'expiry' } }, contextOf(admin))
+    expect(await readEnded()).toBeUndefined()
+  },
+)
 
 test('what says that a target was ended is kept as long as the record of the ID token, an hour longer than that is accepted', async () => {
   const { name } = await exchange()
