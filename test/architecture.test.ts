@@ -98,15 +98,21 @@ const below: Record<string, readonly string[]> = {
   kinds: [],
   outbound: ['meta'],
   storage: ['meta', 'outbound'],
-  authorization: ['meta', 'kinds'],
-  authentication: ['meta', 'outbound', 'storage', 'authorization'],
+  registry: ['meta', 'storage'],
+  endpoints: ['meta', 'storage', 'registry'],
+  authorization: ['meta', 'kinds', 'registry'],
+  authentication: ['meta', 'outbound', 'storage', 'registry', 'authorization'],
   federation: ['meta', 'storage', 'outbound', 'authorization', 'authentication'],
-  registry: ['meta', 'storage', 'authorization', 'authentication'],
   kubeconfig: ['meta', 'outbound', 'kinds', 'authorization', 'authentication'],
-  endpoints: ['meta', 'storage', 'registry', 'authorization', 'authentication'],
   controllers: ['meta', 'outbound', 'storage', 'registry', 'authorization', 'authentication'],
   apis: 'meta kinds storage registry authorization authentication federation kubeconfig'.split(' '),
 }
+
+/** The engine: an API in the style of Kubernetes, which knows no key, user group, scope or cluster. */
+const isEngine = (file: string) =>
+  /^lib\/((meta|outbound|storage|registry|endpoints)\/|controllers\/(changelog|garbagecollector|graph|streamrecords|tasks)\.ts$)/.test(
+    file,
+  )
 
 /** The modules of lib that clients may import: they are pure, and run on the oldest Node.js that a client supports. */
 const importedByClients = [
@@ -206,6 +212,13 @@ describe('imports', () => {
       return !below[own]?.includes(packageFolderOf(to))
     })
     expect(upward).toEqual([])
+  })
+
+  test('of the engine stay in the engine', () => {
+    const own = imports.filter(({ from }) => isEngine(from))
+    const outside = own.filter(({ to }) => !isEngine(to) && !isPackage(to) && !to.startsWith('node:'))
+    expect(own.length).toBeGreaterThan(100)
+    expect(outside).toEqual([])
   })
 
   test.each(Object.entries(layers))('go downward only inside %s', (folder, order) => {

@@ -11,6 +11,7 @@
 import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
+import { internalContext } from '../authorization/users/internalcontext.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import { deleteObject } from '../registry/delete.ts'
@@ -19,7 +20,6 @@ import { unlessLost } from '../registry/storageerrors.ts'
 import type { Store } from '../registry/store.ts'
 import type { CompanionItem, Storage, Stored } from '../storage/interface.ts'
 import { indexEntries, keyOfEntry } from './indexpages.ts'
-import { internalContext } from './internalcontext.ts'
 
 export interface Sweep {
   /** The store of the kind that owns the credentials. */

@@ -12,7 +12,7 @@ import { updateManagers } from '../meta/managedfields/fieldmanager.ts'
 import { isSameOwner } from '../meta/object/ownerreferences.ts'
 import type { ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { deleteObject, FOREGROUND, ORPHAN } from '../registry/delete.ts'
-import { groupResource } from '../registry/kind.ts'
+import { groupResource, type RequestContext } from '../registry/kind.ts'
 import { managerArguments } from '../registry/managerarguments.ts'
 import { dependentsOf } from '../registry/owners.ts'
 import { forEach, type HasTime } from '../registry/parallel.ts'
@@ -32,13 +32,13 @@ import {
   nodeMetadata,
   ownerKey,
 } from './graph.ts'
-import { internalContext } from './internalcontext.ts'
 
 export interface Collector extends Graph {
-  now(): Date
   hasTime: HasTime
   /** The deadline of the invocation. */
   deadline: Deadline
+  /** Returns the context of a request of a user who may do everything. */
+  contextOf(user: `system:controller:${string}`): RequestContext
   /** Called for every write. `deleted` includes objects that finalizers keep. */
   wrote(what: 'deleted' | 'unlinked' | 'released'): void
 }
@@ -46,7 +46,7 @@ export interface Collector extends Graph {
 /** The name of the manager in managedFields, and of the user. */
 const manager = 'garbage-collector'
 
-const contextOf = ({ now, deadline }: Collector) => internalContext(`system:controller:${manager}`, now(), deadline)
+const contextOf = (collector: Collector) => collector.contextOf(`system:controller:${manager}`)
 
 /** How often a step is tried if other writers change the object at the same time. */
 const maxAttempts = 5

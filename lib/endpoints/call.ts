@@ -1,6 +1,6 @@
 /** Defines the arguments of handlers: the request and the services that they use. */
-import type { Attributes } from '../authorization/attributes/attributes.ts'
-import type { KubeObject } from '../meta/types.ts'
+import type { KubeObject, Status } from '../meta/types.ts'
+import type { ResourceAttributes } from '../registry/attributes.ts'
 import type { KindInfo, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../registry/kind.ts'
 import type { Store } from '../registry/store.ts'
 import type { WriteOptions } from './options.ts'
@@ -17,12 +17,16 @@ export interface WatchLimits {
 /** The services of the server that the endpoints use. */
 export interface EndpointServices {
   /** Rejects with 403 unless the scope chain allows these attributes. The authorizer cannot know them, such as an apply that creates. */
-  checkChain(context: RequestContext, attributes: Attributes): Promise<void>
+  checkChain(context: RequestContext, attributes: ResourceAttributes): Promise<void>
   /**
    * Returns the generation of the request's key, or undefined once the key no longer gives access. Long requests ask again:
    * a key of another generation has another value, user or scope than the one that was authorized.
    */
   keyGeneration(context: RequestContext): Promise<number | undefined>
+  /** Returns the generation of the request's key when the request was allowed, if the authorizer has passed it. */
+  allowedGeneration(context: Pick<RequestContext, 'user'>): number | undefined
+  /** Returns the warnings that explain an error to a client with this User-Agent, which shows no causes. */
+  explain(status: Status, userAgent: string | undefined): string[]
   readonly watchLimits: WatchLimits
   /** Counts a watch of the request's key. Throws 429 when the key already has its maximum of open watches. */
   openWatch(context: Pick<RequestContext, 'user'>): Promise<OpenWatch>

@@ -18,10 +18,10 @@ export type KeyCheck = () => Promise<boolean>
 /** Starts the check of a request's key. Short requests never read the key again. */
 export async function startKeyCheck(
   context: RequestContext,
-  services: Pick<EndpointServices, 'keyGeneration' | 'elapsed'>,
+  services: Pick<EndpointServices, 'allowedGeneration' | 'keyGeneration' | 'elapsed'>,
 ): Promise<KeyCheck> {
   // The authorizer passes the generation that it authorized: the key may have changed since.
-  const generation = context.user.key.generation ?? (await services.keyGeneration(context))
+  const generation = services.allowedGeneration(context) ?? (await services.keyGeneration(context))
   let checked = services.elapsed()
   let holds = true
   return async () => {

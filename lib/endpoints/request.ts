@@ -1,9 +1,9 @@
 /** Defines requests and responses for the endpoints, independent of Lambda and API Gateway. */
 
-import type { UserInfo } from '../authorization/users/user.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import type { Fault } from '../meta/errors/status.ts'
 import { resourceVersionOrNone } from '../meta/object/resourceversion.ts'
+import type { User } from '../registry/user.ts'
 
 export interface ApiRequest {
   method: string
@@ -20,7 +20,7 @@ export interface ApiRequest {
   /** Header values by lower-case name. */
   headers: Readonly<Record<string, string>>
   body: Uint8Array
-  user: UserInfo
+  user: User
   requestId: string
   now: Date
   deadline: Deadline

@@ -10,7 +10,6 @@ import type { Call, Handler } from './call.ts'
 import { negotiateStatus } from './negotiation/accept.ts'
 import { type ApiResponse, askedRevision } from './request.ts'
 import { respondError } from './respond.ts'
-import { scopeWarnings } from './scopewarnings.ts'
 
 /** Returns the handler's answer, or the Status of what it throws. `report` receives failures whose cause only the log may show. */
 export async function runHandler<C extends Call>(
@@ -21,14 +20,14 @@ export async function runHandler<C extends Call>(
   try {
     return await handle(call)
   } catch (error) {
-    const { request, context, warnings } = call
+    const { request, context, warnings, services } = call
     const failure = toStatusError(error, askedRevision(request))
     // A client's mistake is not logged: its message may quote the request.
     if (failure.fault !== 'client') report(error)
     const { status } = failure
     if (status.code === 401 || status.code === 403) context.note('refusal', status.message ?? '')
     // The form of a Status is negotiated only now: successful answers do not need it.
-    const more = scopeWarnings(status, request.headers['user-agent'])
+    const more = services.explain(status, request.headers['user-agent'])
     return respondError(failure, negotiateStatus(request), [...warnings, ...more])
   }
 }

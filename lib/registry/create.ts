@@ -24,11 +24,10 @@ import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { admit } from './admission.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
-import { bindToMaker, isMakerChanged } from './maker.ts'
 import { validateReferences } from './references.ts'
+import { isGuardFailed } from './storageerrors.ts'
 import {
   accessTo,
-  authorOf,
   itemsOf,
   type Outcome,
   objectKey,
@@ -125,14 +124,14 @@ export function dryRunOutcome(
   return { stored: { key: objectKey(namespace, name), rv: 0, object, internal }, created: true, reveal }
 }
 
-/** Translates the error of a companion to a Status: one that must not exist, or the changed credential of the request. */
+/** Translates the error of a companion to a Status: one that must not exist, or a condition of the guard. */
 export function translateCompanionError(
   { kind }: Pick<Store, 'kind'>,
   name: string,
   duplicate: FieldError | undefined,
   error: unknown,
 ): unknown {
-  if (isMakerChanged(error)) return keyChanged()
+  if (isGuardFailed(error)) return keyChanged()
   const isDuplicate = duplicate !== undefined && error instanceof StorageError && error.code === 'CompanionExists'
   return isDuplicate ? invalidObject(kind.group, kind.kind, name, [duplicate]) : error
 }
@@ -165,9 +164,9 @@ export async function beginCreate<I>(
     // After a lost race, the items depend on what the other write has changed.
     const mutation = first ?? (await putNew(store, planned))
     first = undefined
-    return bindToMaker(store, current, mutation, context)
+    return store.guard(store, current, mutation, context)
   }
-  const options = { deadline: context.deadline, by: authorOf(context), isNew: true }
+  const options = { deadline: context.deadline, by: store.authorOf(context), isNew: true }
   return {
     ...planned,
     async commit() {

@@ -9,9 +9,9 @@ import type { KubeObject, ObjectMeta } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { groupResource, type RequestContext } from './kind.ts'
-import { bindToMaker, isMakerChanged } from './maker.ts'
 import { forEach, type HasTime, OutOfTime } from './parallel.ts'
-import { authorOf, checkAccess, itemsOf, objectKey, planWrite, type Store } from './store.ts'
+import { isGuardFailed } from './storageerrors.ts'
+import { checkAccess, itemsOf, objectKey, planWrite, type Store } from './store.ts'
 
 export interface DeleteOptions<I = unknown> {
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan'
@@ -103,7 +103,7 @@ export async function deleteObject<I>(
     options.check?.(live)
     checkAccess(store, live, verb, '', context)
     judged = await judge(store, live, options, context)
-    return verb === 'delete' ? bindToMaker(store, live, judged.mutation, context) : judged.mutation
+    return verb === 'delete' ? store.guard(store, live, judged.mutation, context) : judged.mutation
   }
   const deleted = (before: Stored | undefined, after?: Stored): Deleted => {
     if (!before || !judged) throw new Error('a delete without a live object')
@@ -118,9 +118,9 @@ export async function deleteObject<I>(
     return deleted(live)
   }
   const { before, after } = await storage
-    .update(kind.table, key, mutate, { deadline: context.deadline, by: authorOf(context) })
+    .update(kind.table, key, mutate, { deadline: context.deadline, by: store.authorOf(context) })
     .catch((error: unknown) => {
-      throw isMakerChanged(error) ? keyChanged() : error
+      throw isGuardFailed(error) ? keyChanged() : error
     })
   return deleted(before, after)
 }

@@ -3,7 +3,6 @@
  * handles. The archetype determines the verbs.
  */
 
-import type { UserInfo } from '../authorization/users/user.ts'
 import type { Floats } from '../meta/encoding/floats.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import type { FieldError } from '../meta/errors/fielderror.ts'
@@ -14,6 +13,7 @@ import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/t
 import type { Companion, ListRequest, Stored, Table } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
 import type { ProtobufMessage } from './protobuf.ts'
+import type { User } from './user.ts'
 
 export interface KindInfo {
   group: string
@@ -61,7 +61,7 @@ export type Note = string | number | boolean | readonly string[]
 
 /** The context of a request that strategies see, besides the objects. */
 export interface RequestContext {
-  user: UserInfo
+  user: User
   /** The time of the request: the same for everything that it writes. */
   now: Date
   dryRun: boolean
@@ -154,20 +154,20 @@ export interface Strategy<I = unknown> {
    * Reports whether the user may access the stored object, or for undefined whether they may create objects at all; `plan` checks the
    * details. Default: only system:masters. A hook must allow them everything, because their lists do not call it.
    */
-  access?(stored: Stored | undefined, verb: string, subresource: string, user: UserInfo): Access
+  access?(stored: Stored | undefined, verb: string, subresource: string, user: User): Access
   /** Returns the index partitions with all objects that this user may list. Undefined: scan all objects. */
-  partitions?(user: UserInfo, verb: ListVerb): readonly string[] | undefined
+  partitions?(user: User, verb: ListVerb): readonly string[] | undefined
   /**
    * Returns why the user may not point a field with `reference` in the schema at this value, or undefined: judged as if they had asked
    * for what it names. Without this hook, nobody may set such a field.
    */
-  mayRefer?(value: string, object: KubeObject, user: UserInfo): string | undefined
+  mayRefer?(value: string, object: KubeObject, user: User): string | undefined
   /** Plans a write that the schema allows. Throws 422 for what is invalid beyond the schema. Runs again after a lost race of an update or a deletion. */
   plan?(write: Write<I>): Planned | Promise<Planned>
   /** Returns the side items that `status` needs besides an object with this internal part. Most need none. */
   itemsToPresent?(internal: JsonObject): readonly ItemKey[]
   /** The values of the selectable fields that are computed on reads, as this user may know them. */
-  computedFields?: Readonly<Record<FieldPath, (stored: Stored, user: UserInfo) => string | undefined>>
+  computedFields?: Readonly<Record<FieldPath, (stored: Stored, user: User) => string | undefined>>
   /**
    * Returns the members of the status that are computed on reads; one that is undefined hides the stored one. `items` is absent in the
    * response of a write.
@@ -178,7 +178,7 @@ export interface Strategy<I = unknown> {
 export interface StoredKind<S = never, I = unknown> extends KindInfo {
   archetype: 'stored'
   table: Table
-  /** Whether objects grant access by themselves. Writes are then conditional on the request's access key (maker.ts). */
+  /** Whether objects grant access by themselves. Writes are then conditional on the credential of the request (`guard` of a store). */
   isCredential?: true
   columns: readonly Column[]
   /** Selectable fields besides metadata.name and metadata.namespace: `spec.disabled`. */

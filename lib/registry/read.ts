@@ -1,6 +1,5 @@
 /** Reads the objects that a user may see. Source: registry/generic/registry/store.go (Get, List). */
 
-import { isMaster } from '../authorization/users/identity.ts'
 import { notFound } from '../meta/errors/status.ts'
 import { defined } from '../meta/value/defined.ts'
 import type { ListPage, ListRequest, Stored } from '../storage/interface.ts'
@@ -35,12 +34,13 @@ export async function getObject(
 
 /** Returns a filter for the objects that this user's lists and watches may show; undefined if they show all objects. */
 export function visibilityFilter(
-  store: Pick<Store, 'strategy'>,
+  store: Pick<Store, 'strategy' | 'administers'>,
   verb: ListVerb,
   context: RequestContext,
 ): ((stored: Stored) => boolean) | undefined {
   // An administrator with a restricting scope has partitions.
-  if (isMaster(context.user) && store.strategy.partitions?.(context.user, verb) === undefined) return undefined
+  if (store.administers(context.user) !== undefined && store.strategy.partitions?.(context.user, verb) === undefined)
+    return undefined
   return (stored) => accessTo(store, stored, verb, '', context).type === 'allowed'
 }
 

@@ -52,3 +52,7 @@ export async function unlessLost<T>(write: () => Promise<T>): Promise<T | undefi
     throw error
   }
 }
+
+/** Reports whether a write failed because a condition that its guard has added does not hold. */
+export const isGuardFailed = (error: unknown): boolean =>
+  error instanceof StorageError && error.code === 'CompanionChanged'

@@ -2,10 +2,6 @@
  * Declares the generic store of a stored kind, which combines Storage and the strategy of the kind, and checks access.
  * Source: k8s.io/apiserver/pkg/registry/generic/registry and registry/rest.
  */
-import { managementRequest } from '../authorization/attributes/attributes.ts'
-import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
-import { isMaster, MASTERS } from '../authorization/users/identity.ts'
-import type { UserInfo } from '../authorization/users/user.ts'
 import type { FieldError } from '../meta/errors/fielderror.ts'
 import { invalidObject, notFound, type StatusError } from '../meta/errors/status.ts'
 import { parseGroupVersion } from '../meta/groupversion.ts'
@@ -13,8 +9,10 @@ import { withoutUndescribed } from '../meta/schema/undescribed.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
-import type { Companion, Storage, Stored } from '../storage/interface.ts'
+import type { Companion, Mutation, Storage, Stored } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
+import { attributesOf } from './attributes.ts'
+import { forbiddenFor } from './forbidden.ts'
 import {
   type Access,
   type Draft,
@@ -29,8 +27,9 @@ import {
   type Write,
 } from './kind.ts'
 import { ownerCompanions } from './owners.ts'
+import type { User } from './user.ts'
 
-/** The services that a store needs: storage, randomness, and permissions on other objects. */
+/** The services that a store needs: storage, randomness, and what the program around it knows of the users. */
 interface StoreServices {
   storage: Storage
   uuid(): string
@@ -38,6 +37,20 @@ interface StoreServices {
   randomInt(bound: number): number
   /** Reports whether the scope chain and the access rules allow the user to delete this object; undefined if its kind is not known. */
   mayDelete(reference: OwnerReference, namespace: string, context: RequestContext): Promise<boolean | undefined>
+  /** Returns the rule by which the user administers all objects, for the audit record; undefined for everyone else. */
+  administers(user: User): string | undefined
+  /**
+   * Returns the mutation with the conditions under which the request may still make it. `current` is the object that it changes. A failed
+   * condition is a 401. Throws it if a condition cannot be met.
+   */
+  guard(
+    store: Pick<Store, 'kind' | 'storage'>,
+    current: Stored | undefined,
+    mutation: Mutation,
+    context: RequestContext,
+  ): Promise<Mutation>
+  /** Returns what the change log records of whoever makes the request. */
+  authorOf(context: RequestContext): JsonObject
 }
 
 /** The store of one kind. */
@@ -92,23 +105,25 @@ export async function presenterOf(
 /** Returns `name`, or `namespace/name`. */
 export const objectKey = (namespace: string, name: string): string => (namespace ? `${namespace}/${name}` : name)
 
-/** Returns the access of an administrator to what only they may do. */
-export const mastersOnly = (user: UserInfo, reason: string): Access =>
-  isMaster(user) ? { type: 'allowed', rule: MASTERS } : { type: 'denied', reason }
+/** Returns the access to objects of a kind without rules. */
+function administratorsOnly({ administers }: Pick<Store, 'administers'>, user: User): Access {
+  const rule = administers(user)
+  return rule === undefined ? { type: 'denied', reason: 'only administrators may do this' } : { type: 'allowed', rule }
+}
 
 /** Returns the access of the user to an object by the rules of the kind; undefined is for a create. Scopes are checked elsewhere. */
 export function accessTo(
-  { strategy }: Pick<Store, 'strategy'>,
+  store: Pick<Store, 'strategy' | 'administers'>,
   stored: Stored | undefined,
   verb: string,
   subresource: string,
   { user }: RequestContext,
 ): Access {
-  return strategy.access?.(stored, verb, subresource, user) ?? mastersOnly(user, 'only administrators may do this')
+  return store.strategy.access?.(stored, verb, subresource, user) ?? administratorsOnly(store, user)
 }
 
 /** Returns whether the user may create objects of the kind at all. */
-export const accessToCreate = (store: Pick<Store, 'strategy'>, context: RequestContext): Access =>
+export const accessToCreate = (store: Pick<Store, 'strategy' | 'administers'>, context: RequestContext): Access =>
   accessTo(store, undefined, 'create', '', context)
 
 /** The audit note that distinguishes a 404 for a hidden object from one for a missing object. */
@@ -129,12 +144,12 @@ export function accessError(
   const resource = groupResource(kind)
   context.note('denied', access.type === 'hidden' ? HIDDEN : access.reason)
   if (access.type === 'hidden') return notFound(resource, what.name)
-  return forbiddenFor(managementRequest(kind, what), context.user, access.reason)
+  return forbiddenFor(attributesOf(kind, what), context.user, access.reason)
 }
 
 /** Throws 404 or 403 unless the user may access the stored object. */
 export function checkAccess(
-  store: Pick<Store, 'strategy' | 'kind'>,
+  store: Pick<Store, 'strategy' | 'kind' | 'administers'>,
   stored: Stored,
   verb: string,
   subresource: string,
@@ -186,10 +201,4 @@ export async function* eachStored(
     if (page.next === undefined) return
     page = await storage.list(kind.table, { ...range, after: page.next, at: page.rv })
   }
-}
-
-/** Returns the user, the access key and the ID of a request. The server's own users have no access key. */
-export function authorOf({ user, requestId }: Pick<RequestContext, 'user' | 'requestId'>): JsonObject {
-  const { name, uid } = user.key
-  return { user: user.name, ...(uid && { key: name, keyUid: uid }), ...(requestId && { requestId }) }
 }

@@ -2,7 +2,6 @@
  * Updates objects for PUT, patches and apply, which differ in the function that computes the new object from the live one.
  * Source: k8s.io/apiserver registry/generic/registry/store.go (Update), registry/rest/update.go.
  */
-import { isMaster } from '../authorization/users/identity.ts'
 import { type Floats, holdsFloat, NO_FLOATS } from '../meta/encoding/floats.ts'
 import { invalid } from '../meta/errors/fielderror.ts'
 import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors/status.ts'
@@ -26,10 +25,8 @@ import {
   translateCompanionError,
 } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Subresource } from './kind.ts'
-import { bindToMaker } from './maker.ts'
 import { validateReferences } from './references.ts'
 import {
-  authorOf,
   checkAccess,
   itemsOf,
   type Outcome,
@@ -179,7 +176,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   }
   if (deepEqual(object, old) && deepEqual(internal, live.internal)) return judged({ type: 'none' })
   const companions = await itemsOf(store, key, planned, write)
-  const reserve = isMaster(context.user) || object.metadata.deletionTimestamp !== undefined
+  const reserve = store.administers(context.user) !== undefined || object.metadata.deletionTimestamp !== undefined
   return judged({ type: 'put', object, internal, companions, reserve })
 }
 
@@ -200,7 +197,7 @@ export async function updateObject<I>(
   let judged: Judged | undefined
   const mutate = async (live: Stored | undefined): Promise<Mutation> => {
     judged = live ? await judge(store, request, live, context) : await judgeMissing(store, request, context)
-    return bindToMaker(store, live, judged.mutation, context)
+    return store.guard(store, live, judged.mutation, context)
   }
   try {
     if (context.dryRun) {
@@ -208,7 +205,7 @@ export async function updateObject<I>(
       await mutate(live)
       return answer(judged, live)
     }
-    const options = { ...seenBy(request), deadline, by: authorOf(context) }
+    const options = { ...seenBy(request), deadline, by: store.authorOf(context) }
     const { before, after } = await storage.update(kind.table, key, mutate, options)
     return answer(judged, before, after)
   } catch (error) {

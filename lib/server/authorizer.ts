@@ -8,19 +8,20 @@
  *   use of a value for which the store has no room, with a 507. Reviews pass with their user, and their handlers deny them.
  * - A failure is an error of the gateway.
  */
+
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
 import { admit } from '../authentication/requests/admit.ts'
 import { authenticate, type DeadKey } from '../authentication/requests/authenticate.ts'
 import { bearerToken } from '../authentication/requests/bearertoken.ts'
 import { encodeUser } from '../authentication/requests/encodeuser.ts'
 import type { Attributes, Decision, NonResourceAttributes } from '../authorization/attributes/attributes.ts'
-import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
 import { refuseByScope, type ScopeRefusal } from '../authorization/scoperefusal.ts'
 import { isReview } from '../authorization/scopes/roles.ts'
 import { mayReview } from '../authorization/users/reviewright.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { forbidden, StatusError } from '../meta/errors/status.ts'
+import { forbiddenFor } from '../registry/forbidden.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { admitting, authenticationDeps } from './authentication.ts'
 import { explainRoute } from './documents/explainroute.ts'

@@ -6,6 +6,7 @@ import { CustomResourceDefinition } from '../apis/apiextensions/v1/customresourc
 import { Namespace, namespaceObject } from '../apis/core/v1/namespace.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { storedKinds } from '../apis/stored.ts'
+import { internalContext } from '../authorization/users/internalcontext.ts'
 import { createChangelogCollector } from '../controllers/changelog.ts'
 import { sweepExpired } from '../controllers/expirysweep.ts'
 import type { Collector } from '../controllers/garbagecollector.ts'
@@ -36,9 +37,9 @@ function collectorOf(server: Server, context: Invocation) {
       { kind: Namespace, uidOf: (name) => namespaceObject(name, server.config.issuer).metadata.uid ?? '' },
       { kind: CustomResourceDefinition },
     ],
-    now: server.now,
     hasTime: timeOf(context),
     deadline: deadlineOf(context),
+    contextOf: (user) => internalContext(user, server.now(), deadlineOf(context)),
     wrote: (what) => {
       wrote[what]++
     },

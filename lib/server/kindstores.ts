@@ -1,10 +1,13 @@
 /** Makes the stores of the stored kinds, and authorizes the deletion of owners of the requested object. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Services } from '../apis/management/v1/services.ts'
-import { managementRequest } from '../authorization/attributes/attributes.ts'
+import { bindToMaker } from '../authentication/maker.ts'
+import { administers } from '../authorization/users/administrators.ts'
+import { authorOf } from '../authorization/users/author.ts'
 import { isMaster } from '../authorization/users/identity.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import type { OwnerReference } from '../meta/types.ts'
+import { attributesOf } from '../registry/attributes.ts'
 import type { RequestContext, StoredKind } from '../registry/kind.ts'
 import { getObject } from '../registry/read.ts'
 import { namesKind } from '../registry/references.ts'
@@ -21,6 +24,9 @@ export const storeOf = <S extends Stores, I>(kind: StoredKind<S, I>, server: S):
   uuid: randomUUID,
   randomInt: (bound) => randomInt(bound),
   mayDelete: (reference, namespace, context) => mayDelete(server, reference, namespace, context),
+  administers,
+  guard: bindToMaker,
+  authorOf,
   kind: kind as unknown as StoredKind,
   strategy: kind.strategy(server),
 })
@@ -43,7 +49,7 @@ async function mayDelete(
   if (!kind) return isMaster(context.user) && context.user.chain.length === 0 ? true : undefined
   const { name } = reference
   const place = kind.scope === 'Namespaced' ? namespace : ''
-  const attributes = managementRequest(kind, { verb: 'delete', name, namespace: place })
+  const attributes = attributesOf(kind, { verb: 'delete', name, namespace: place })
   try {
     await server.checkChain(context, attributes)
     if (isMaster(context.user)) return true

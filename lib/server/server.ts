@@ -24,6 +24,7 @@ import { belowBase } from '../authorization/attributes/requestattributes.ts'
 import { refuseByScope } from '../authorization/scoperefusal.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../authorization/scopes/space.ts'
+import { scopeWarnings } from '../authorization/scopewarnings.ts'
 import type { EndpointServices } from '../endpoints/call.ts'
 import { toProvider } from '../federation/provider.ts'
 import { createClusterClient } from '../kubeconfig/cluster/client.ts'
@@ -32,6 +33,7 @@ import type { IssuerSettings } from '../kubeconfig/token/issuer.ts'
 import { checkIssuer } from '../kubeconfig/token/jwks.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { defined } from '../meta/value/defined.ts'
+import type { ResourceAttributes } from '../registry/attributes.ts'
 import type { RequestContext, StoredKind } from '../registry/kind.ts'
 import { objectKey, type Store } from '../registry/store.ts'
 import type { Stored } from '../storage/interface.ts'
@@ -153,7 +155,8 @@ export function createServer(environment: Environment): Server {
   /** Admits something that a request does besides. The server's own users present no key, so nothing of them is recorded. */
   const admitBeside = ({ user }: Pick<RequestContext, 'user'>, attributes: Attributes) =>
     admit({ user }, { attributes, isRecorded: user.credential !== undefined }, 'further', confirmedBefore(base))
-  const checkChain = async (context: RequestContext, attributes: Attributes): Promise<void> => {
+  const checkChain = async (context: RequestContext, asked: ResourceAttributes): Promise<void> => {
+    const attributes: Attributes = { target: { type: 'Management' }, ...asked }
     const { decision } = await admitBeside(context, attributes)
     if (decision.allowed) return
     const { reason, error } = refuseByScope(attributes, context.user, decision, base.scopes)
@@ -194,7 +197,7 @@ export function createServer(environment: Environment): Server {
     },
     async checkKeyHolds(context) {
       const current = await server.keyGeneration(context)
-      const { generation = current } = context.user.key
+      const generation = server.allowedGeneration(context) ?? current
       if (current === undefined || current !== generation) throw keyChanged()
     },
     storeOf: (kind) => storeOf(kind, server),
@@ -213,6 +216,8 @@ export function createServer(environment: Environment): Server {
       const { uid, generation = 0 } = (await livingValue(credential)) ?? {}
       return uid === key.uid ? generation : undefined
     },
+    allowedGeneration: ({ user }) => user.key.generation,
+    explain: scopeWarnings,
     async reviewedKey(key) {
       const found = await livingKeyAndGates(key)
       if (found === undefined) return undefined

@@ -5,7 +5,7 @@ import type { KeyIntent } from '../../lib/apis/management/v1/ownedaccesskey.valu
 import { type GateKind, type GateState, gateKeys } from '../../lib/authentication/gates.ts'
 import type { ScopeChain } from '../../lib/authorization/scopes/scope.ts'
 import type { Federation, Identity } from '../../lib/authorization/users/user.ts'
-import { internalContext } from '../../lib/controllers/internalcontext.ts'
+import { internalContext } from '../../lib/authorization/users/internalcontext.ts'
 import type { JsonObject, ObjectMeta } from '../../lib/meta/types.ts'
 import { createObject } from '../../lib/registry/create.ts'
 import type { Store } from '../../lib/registry/store.ts'

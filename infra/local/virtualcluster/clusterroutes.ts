@@ -1,8 +1,8 @@
 /** Routes requests to the demo virtual cluster in kube-apiserver's order: authentication, authorization, handler. */
 
-import { forbiddenFor } from '../../../lib/authorization/attributes/forbidden.ts'
 import { badRequest, methodNotAllowed, notFound, routeNotFound } from '../../../lib/meta/errors/status.ts'
 import { withoutTrailingSlashes } from '../../../lib/meta/value/slashes.ts'
+import { forbiddenFor } from '../../../lib/registry/forbidden.ts'
 import type { ReviewAccess } from './accessreview.ts'
 import { type ClusterUser, mayDo, mayRead } from './clusteraccess.ts'
 import { DISCOVERY, listOfView, tableOfView, VERSION, type View } from './clustercontent.ts'
@@ -44,7 +44,7 @@ export async function route(request: ClusterCall, services: ClusterServices): Pr
   const full = subresource ? `${resource}/${subresource}` : resource
   const refused = await services.review(request.user, { verb, group, resource: full, name, namespace })
   if (refused !== undefined || !mayDo(request.user, { verb, group, resource: full, name }))
-    throw forbiddenFor({ kind: 'resource', target: HERE, verb, ...target }, request.user, refused)
+    throw forbiddenFor({ kind: 'resource', verb, ...target }, request.user, refused)
   if (group === CSR.group && resource === CSR.resource) return signingRequest(request, verb, target, services.csr)
   if (full === 'selfsubjectreviews' && group === 'authentication.k8s.io')
     return verb === 'create' ? selfSubjectReview(request, services) : refuse()
@@ -52,9 +52,6 @@ export async function route(request: ClusterCall, services: ClusterServices): Pr
   if (!view) throw routeNotFound()
   return show(request, verb, target, view, services)
 }
-
-/** The target of every request. Denial messages do not name it. */
-const HERE = { type: 'Cluster', cluster: 'demo' } as const
 
 interface Target {
   group: string
@@ -102,7 +99,7 @@ async function readPath({ method, path, user }: ClusterCall, { review }: Cluster
   if (method !== 'GET' && method !== 'HEAD') return refuse()
   const refused = await review(user, { path: trimmed })
   if (refused !== undefined || !mayRead(user, trimmed))
-    throw forbiddenFor({ kind: 'nonresource', target: HERE, verb: 'get', path: trimmed }, user, refused)
+    throw forbiddenFor({ kind: 'nonresource', verb: 'get', path: trimmed }, user, refused)
   if (trimmed === '/version') return { status: 200, body: VERSION }
   if (/^\/(health|live|ready)z$/.test(trimmed)) return { status: 200, body: 'ok' }
   const document = DISCOVERY.get(trimmed)

@@ -1,4 +1,11 @@
 /** Describes a request to the evaluator. Source: k8s.io/apiserver authorizer.Attributes, specification 2.3. */
+import {
+  type Asked,
+  attributesOf,
+  type NonResourceAttributes as NonResource,
+  type ResourceAttributes as Resource,
+} from '../../registry/attributes.ts'
+
 export type Target =
   /** This API. */
   | { type: 'Management' }
@@ -8,41 +15,16 @@ export type Target =
   | { type: 'ProjectSpace'; project: string; space: string; cluster?: string }
   | { type: 'ProjectVirtualCluster'; project: string; virtualCluster: string }
 
-export interface ResourceAttributes {
-  kind: 'resource'
+/** A request for objects. Its verb is one of this API, any verb of a cluster, or `*`, which SubjectAccessReviews may send. */
+export interface ResourceAttributes extends Resource {
   target: Target
-  /**
-   * A verb of this API (`create`, `deletecollection`), any verb of a cluster, or `*`, which SubjectAccessReviews may
-   * send.
-   */
-  verb: string
-  group: string
-  resource: string
-  subresource: string
-  /** '' when the request names no object. */
-  name: string
-  /** '' for cluster-scoped resources and for all namespaces. */
-  namespace: string
-  /**
-   * Set when the request is for a namespaced resource in all namespaces. The '' in a rule's namespaces then does not
-   * match.
-   */
-  allNamespaces?: true
 }
 
-export interface NonResourceAttributes {
-  kind: 'nonresource'
+export interface NonResourceAttributes extends NonResource {
   target: Target
-  /** Lower case HTTP method. */
-  verb: string
-  path: string
 }
 
 export type Attributes = ResourceAttributes | NonResourceAttributes
-
-/** What a request to this API asks for. */
-export type Asked = Pick<ResourceAttributes, 'verb'> &
-  Partial<Pick<ResourceAttributes, 'subresource' | 'name' | 'namespace'>>
 
 /** The types of targets. */
 export const requestTargets = [
@@ -53,18 +35,9 @@ export const requestTargets = [
 ] as const satisfies readonly Target['type'][]
 
 /** Returns the attributes of a request to this API for objects of a kind. Omitted members default to ''. */
-export const managementRequest = (
-  { group, plural }: { group: string; plural: string },
-  asked: Asked,
-): ResourceAttributes => ({
-  kind: 'resource',
+export const managementRequest = (kind: { group: string; plural: string }, asked: Asked): ResourceAttributes => ({
   target: { type: 'Management' },
-  group,
-  resource: plural,
-  subresource: '',
-  name: '',
-  namespace: '',
-  ...asked,
+  ...attributesOf(kind, asked),
 })
 
 /**

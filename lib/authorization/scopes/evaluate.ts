@@ -2,8 +2,8 @@
 
 import { KINDS } from '../../kinds/kinds.ts'
 import { formatValue } from '../../meta/encoding/badvalue.ts'
+import type { Asked } from '../../registry/attributes.ts'
 import {
-  type Asked,
   type Attributes,
   type Decision,
   managementRequest,

@@ -1,4 +1,4 @@
-/** Defines the user of a request, as the authorizer passes it to the handlers. */
+/** Defines the user of a request, as the authorizer passes it to the handlers. Every context of a request has these members. */
 import type { ScopeChain } from '../scopes/scope.ts'
 
 /** The identity of a key. Ownership compares identities, so a subject with the name of a user is not that user. */
@@ -75,4 +75,8 @@ export interface UserInfo {
   mayReview?: true
   /** The scopes that must all allow a request. Empty means unrestricted. */
   chain: ScopeChain
+}
+
+declare module '../../registry/user.ts' {
+  interface User extends UserInfo {}
 }

@@ -5,12 +5,13 @@
 import { EXPIRY_INDEX } from '../../authentication/expiryindex.ts'
 import { decodeKeyInternal, encodeKeyInternal } from '../../authentication/keyinternal.ts'
 import { keyStatus, lifeOfStored } from '../../authentication/keystatus.ts'
+import { authorOf } from '../../authorization/users/author.ts'
+import { internalContext } from '../../authorization/users/internalcontext.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { forEach } from '../../registry/parallel.ts'
-import { authorOf, objectKey } from '../../registry/store.ts'
+import { objectKey } from '../../registry/store.ts'
 import type { CompanionItem, Mutation, Stored } from '../../storage/interface.ts'
 import { indexEntries, type Window } from '../indexpages.ts'
-import { internalContext } from '../internalcontext.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
 type Deps = Pick<Lifecycle, 'store' | 'storage' | 'limits' | 'now' | 'hasTime' | 'deadline'>

@@ -1,5 +1,5 @@
 /** PATCH: JSON patch, JSON merge patch, server-side apply. Source: k8s.io/apiserver endpoints/handlers/patch.go. */
-import { managementRequest } from '../../authorization/attributes/attributes.ts'
+
 import { decodeApply } from '../../meta/decoding/codecs.ts'
 import { decodeApplied } from '../../meta/decoding/decode.ts'
 import { conflict } from '../../meta/errors/status.ts'
@@ -8,6 +8,7 @@ import { dedupeOwnerReferences } from '../../meta/object/ownerreferences.ts'
 import { parseResourceVersion } from '../../meta/object/resourceversion.ts'
 import { splitWriteOnly } from '../../meta/schema/writeonly.ts'
 import type { KubeObject } from '../../meta/types.ts'
+import { attributesOf } from '../../registry/attributes.ts'
 import type { CreateRequest } from '../../registry/create.ts'
 import { groupResource, type KindInfo, type Subresource } from '../../registry/kind.ts'
 import type { Outcome } from '../../registry/store.ts'
@@ -84,7 +85,7 @@ function applier(write: StoredWrite): Patcher {
       checkMayCreate(write, 'patch')
       // The authorizer has checked only the patch.
       const { name, namespace } = request
-      await write.services.checkChain(context, managementRequest(kind, { verb: 'create', name, namespace }))
+      await write.services.checkChain(context, attributesOf(kind, { verb: 'create', name, namespace }))
       const { object, secrets } = await applyTo(undefined)
       const { resourceVersion = '' } = object.metadata
       parseResourceVersion(resourceVersion)

@@ -4,9 +4,9 @@
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { routedPath } from '../../authorization/attributes/requestattributes.ts'
+import { scopeWarnings } from '../../authorization/scopewarnings.ts'
 import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
 import { respondError } from '../../endpoints/respond.ts'
-import { scopeWarnings } from '../../endpoints/scopewarnings.ts'
 import { internalError, StatusError } from '../../meta/errors/status.ts'
 import type { Note } from '../../registry/kind.ts'
 import { createMinimalServer, type MinimalServer } from '../process/minimal.ts'

@@ -12,7 +12,7 @@ import { markKey, type Signal, signalItem } from '../../authentication/signals.t
 import { findValue } from '../../authentication/values/keyvalues.ts'
 import { endLeaked, endTokens, leakedTombstone } from '../../authentication/values/leak.ts'
 import { isTombstone } from '../../authentication/values/tombstone.ts'
-import { internalContext } from '../../controllers/internalcontext.ts'
+import { internalContext } from '../../authorization/users/internalcontext.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import { deleteObject } from '../../registry/delete.ts'

@@ -2,8 +2,8 @@
  * Answers PUT and PATCH of a namespace with the namespace as it is. Clients that ensure a namespace, such as Helm and Terraform, get a
  * Warning about what is not kept. The scopes must allow the create as well: an apply of a missing namespace would create it.
  */
+
 import { Namespace, namespaceObject } from '../../apis/core/v1/namespace.ts'
-import { managementRequest } from '../../authorization/attributes/attributes.ts'
 import type { Call, Write } from '../../endpoints/call.ts'
 import { decodeRequest, judgeFields } from '../../endpoints/decoderequest.ts'
 import { checkName } from '../../endpoints/handlers/writesteps.ts'
@@ -23,6 +23,7 @@ import { mergePatch } from '../../meta/patch/mergepatch.ts'
 import type { JsonValue, KubeObject } from '../../meta/types.ts'
 import { deepEqual } from '../../meta/value/equal.ts'
 import { isObject } from '../../meta/value/walk.ts'
+import { attributesOf } from '../../registry/attributes.ts'
 import { groupResource } from '../../registry/kind.ts'
 import { computedHandler } from '../handler.ts'
 import type { LambdaHandler } from '../lambda/runtime.ts'
@@ -52,7 +53,7 @@ export const patchHandler = (): Promise<LambdaHandler> =>
 
 /** Rejects with 403 unless the scopes allow a create of the namespace: the authorizer has checked only the update or patch. */
 const checkMayCreate = ({ request: { name }, context }: Write, server: Server): Promise<void> =>
-  server.checkChain(context, managementRequest(Namespace, { verb: 'create', namespace: name, name }))
+  server.checkChain(context, attributesOf(Namespace, { verb: 'create', namespace: name, name }))
 
 /** Returns the namespace. Throws 404 for a name that no namespace can have; for an apply, which would create the namespace, 422. */
 function namespaceOf({ request: { name } }: Write, server: Server, isApply = false): KubeObject {

@@ -1,7 +1,7 @@
 /** Makes and starts the Lambda handlers of the OAuth endpoints, which are public. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { table } from '../../apis/management/v1/ownedaccesskey.table.ts'
-import { internalContext } from '../../controllers/internalcontext.ts'
+import { internalContext } from '../../authorization/users/internalcontext.ts'
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { RequestContext } from '../../registry/kind.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'

@@ -11,10 +11,13 @@ import { VirtualClusterInstance } from '../../../lib/apis/management/v1/virtualc
 import { credentialItemKey } from '../../../lib/authentication/credential.ts'
 import { decodeKeyInternal } from '../../../lib/authentication/keyinternal.ts'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
+import { bindToMaker } from '../../../lib/authentication/maker.ts'
 import type { KeyHash } from '../../../lib/authentication/pepper.ts'
 import { parseSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
+import { administers } from '../../../lib/authorization/users/administrators.ts'
+import { authorOf } from '../../../lib/authorization/users/author.ts'
+import { internalContext } from '../../../lib/authorization/users/internalcontext.ts'
 import type { Collector } from '../../../lib/controllers/garbagecollector.ts'
-import { internalContext } from '../../../lib/controllers/internalcontext.ts'
 import { type Collected, collectStream as collectWrites } from '../../../lib/controllers/streamrecords.ts'
 import type { JsonObject, KubeObject, ObjectMeta, OwnerReference } from '../../../lib/meta/types.ts'
 import { createObject } from '../../../lib/registry/create.ts'
@@ -165,9 +168,9 @@ export async function newWorld({
           { kind: Namespace, uidOf: (name) => `uid-of-namespace-${name}` },
           { kind: CustomResourceDefinition },
         ],
-        now,
         hasTime: () => true,
         deadline: endless,
+        contextOf: (user) => internalContext(user, now(), endless),
         wrote: (what) => written.push(what),
         written,
       }
@@ -214,6 +217,9 @@ function storeOf(kind: StoredKind<Services>, storage: Storage, limits: LifeLimit
     uuid: randomUUID,
     randomInt: (bound) => randomInt(bound),
     mayDelete: async () => true,
+    administers,
+    guard: bindToMaker,
+    authorOf,
   }
 }
 

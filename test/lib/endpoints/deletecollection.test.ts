@@ -62,6 +62,8 @@ async function runDelete(
   }
   const services: EndpointServices = {
     checkChain: async () => {},
+    allowedGeneration: ({ user }) => user.key.generation,
+    explain: () => [],
     watchLimits: { maxSeconds: 120, quietSeconds: 0 },
     keyGeneration: async () => (done < lives ? 1 : undefined),
     // Each deletion takes long enough for the key to be checked again.

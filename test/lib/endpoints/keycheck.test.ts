@@ -50,6 +50,8 @@ async function startList(
   const timers = new Set<() => void>()
   const services: EndpointServices = {
     checkChain: async () => {},
+    allowedGeneration: ({ user }) => user.key.generation,
+    explain: () => [],
     watchLimits: { maxSeconds: 120, quietSeconds: 0 },
     async keyGeneration() {
       asked++

@@ -79,6 +79,8 @@ async function watch(
   const plan = Object.entries(when).map(([second, act]) => ({ second: Number(second), act }))
   const services: EndpointServices = {
     checkChain: async () => {},
+    allowedGeneration: ({ user }) => user.key.generation,
+    explain: () => [],
     watchLimits: limits,
     keyGeneration: async () => generation(now / 1000),
     elapsed: () => now,

@@ -1,5 +1,9 @@
 /** Tests in which order a plan takes effect, and which writes a kind is asked to plan. */
+
 import { beforeEach, expect, test } from 'vitest'
+import { bindToMaker } from '../../../lib/authentication/maker.ts'
+import { administers } from '../../../lib/authorization/users/administrators.ts'
+import { authorOf } from '../../../lib/authorization/users/author.ts'
 import { invalid } from '../../../lib/meta/errors/fielderror.ts'
 import { conflict, StatusError } from '../../../lib/meta/errors/status.ts'
 import { object, string } from '../../../lib/meta/schema/schema.ts'
@@ -49,6 +53,9 @@ const storeOver = (storage: Storage): Store => ({
   uuid: () => 'uid',
   randomInt: () => 0,
   mayDelete: async ({ name }) => name !== 'foreign',
+  administers,
+  guard: bindToMaker,
+  authorOf,
   strategy: {
     plan(write) {
       planned.push(write.type)

@@ -1,6 +1,8 @@
 /** Defines Cluster, which gives a connected cluster an address so that users can create kubeconfigs for it. */
+
 import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
 import { reachesCluster } from '../../../authorization/scopes/reachableclusters.ts'
+import { mastersOnly } from '../../../authorization/users/administrators.ts'
 import { isMaster } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
@@ -19,7 +21,7 @@ import {
   type Strategy,
   type Write,
 } from '../../../registry/kind.ts'
-import { mastersOnly, refuseInvalid } from '../../../registry/store.ts'
+import { refuseInvalid } from '../../../registry/store.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { type Spec, spec, status } from './cluster.schema.ts'
 import { ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'

@@ -14,6 +14,7 @@ import type { IssuerSettings } from '../../../kubeconfig/token/issuer.ts'
 import type { Signer } from '../../../kubeconfig/token/signer.ts'
 import type { VirtualClusterServices } from '../../../kubeconfig/virtualcluster.ts'
 import type { JsonObject } from '../../../meta/types.ts'
+import type { ResourceAttributes } from '../../../registry/attributes.ts'
 import type { RequestContext, StoredKind } from '../../../registry/kind.ts'
 import type { Store } from '../../../registry/store.ts'
 import type { Storage } from '../../../storage/interface.ts'
@@ -66,8 +67,8 @@ export interface Services {
   authenticate(token: string, options?: { writes: boolean }): Promise<Authentication>
   /** Judges an authenticated key, confirms that it gives access, and records its use, as the purpose demands. */
   admit(living: LivingKey, asked: Asked, purpose: Purpose): Promise<Verdict>
-  /** Rejects with 403 unless the scope chain of the request allows the attributes. */
-  checkChain(context: RequestContext, attributes: Attributes): Promise<void>
+  /** Rejects with 403 unless the scope chain of the request allows this request to this API. */
+  checkChain(context: RequestContext, asked: ResourceAttributes): Promise<void>
   /** Records a request that the scope chain allowed, besides the one that the authorizer has seen. Never rejects. */
   used(context: Pick<RequestContext, 'user'>, attributes: Attributes): Promise<void>
   /** Returns the store of access keys. */

@@ -1,5 +1,7 @@
 /** Defines VirtualClusterInstance, which registers a virtual cluster so that users can create kubeconfigs for it. */
+
 import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
+import { mastersOnly } from '../../../authorization/users/administrators.ts'
 import { isMaster } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
@@ -17,7 +19,7 @@ import {
   type Strategy,
   type Write,
 } from '../../../registry/kind.ts'
-import { mastersOnly, refuseInvalid } from '../../../registry/store.ts'
+import { refuseInvalid } from '../../../registry/store.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'
 import type { Services } from './services.ts'

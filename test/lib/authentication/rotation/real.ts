@@ -6,11 +6,14 @@ import { rotateKey } from '../../../../lib/apis/management/v1/rotation/ownedacce
 import type { Services } from '../../../../lib/apis/management/v1/services.ts'
 import { credentialItemKey } from '../../../../lib/authentication/credential.ts'
 import { decodeKeyInternal } from '../../../../lib/authentication/keyinternal.ts'
+import { bindToMaker } from '../../../../lib/authentication/maker.ts'
 import type { KeyHash } from '../../../../lib/authentication/pepper.ts'
 import { authenticate } from '../../../../lib/authentication/requests/authenticate.ts'
 import { confirmFirstUse, recordActivity } from '../../../../lib/authentication/requests/uses.ts'
 import { generationOf, valuesOf } from '../../../../lib/authentication/values/keyvalues.ts'
 import { endLeaked } from '../../../../lib/authentication/values/leak.ts'
+import { administers } from '../../../../lib/authorization/users/administrators.ts'
+import { authorOf } from '../../../../lib/authorization/users/author.ts'
 import { StatusError } from '../../../../lib/meta/errors/status.ts'
 import type { JsonObject, KubeObject } from '../../../../lib/meta/types.ts'
 import { createObject } from '../../../../lib/registry/create.ts'
@@ -129,6 +132,9 @@ export async function createReal({ items, now, call, happened }: World, first: s
       uuid: () => `uid-${++uids}`,
       randomInt: () => 0,
       mayDelete: async () => true,
+      administers,
+      guard: bindToMaker,
+      authorOf,
     }
     return { storage, store, services }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { forbiddenFor } from '../../../../lib/authorization/attributes/forbidden.ts'
 import { type RoutedRequest, requestAttributes } from '../../../../lib/authorization/attributes/requestattributes.ts'
+import { forbiddenFor } from '../../../../lib/registry/forbidden.ts'
 import cases from './vectors/requestattributes.cases.json' with { type: 'json' }
 
 const B = '/kubernetes/management'

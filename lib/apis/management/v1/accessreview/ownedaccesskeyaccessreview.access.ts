@@ -1,6 +1,5 @@
 /** Decides who may review the access of a key, or read its usage or history: each tells more of the key than its object does. */
 
-import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { lacksChainReason } from '../../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
@@ -8,6 +7,7 @@ import { KINDS } from '../../../../kinds/kinds.ts'
 import { groupVersion } from '../../../../meta/groupversion.ts'
 import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
 import { defined } from '../../../../meta/value/defined.ts'
+import { attributesOf } from '../../../../registry/attributes.ts'
 import type { RequestContext, VirtualRequest } from '../../../../registry/kind.ts'
 import { getObject } from '../../../../registry/read.ts'
 import type { Stored } from '../../../../storage/interface.ts'
@@ -39,7 +39,7 @@ export async function readReviewedKey(
   services: Services,
 ): Promise<Stored> {
   // Its refusal names the entry that is missing.
-  await services.checkChain(context, managementRequest(KINDS.OwnedAccessKey, { verb: 'get', name }))
+  await services.checkChain(context, attributesOf(KINDS.OwnedAccessKey, { verb: 'get', name }))
   const asked = { namespace: '', name, subresource, ...(verb && { verb }) }
   return getObject(services.keyStore(), asked, context)
 }

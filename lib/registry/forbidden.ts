@@ -2,13 +2,12 @@
  * Builds the 403 for a request that no authorizer allowed, in kube-apiserver's words. Source: k8s.io/apiserver
  * responsewriters.Forbidden.
  */
-import { formatValue } from '../../meta/encoding/badvalue.ts'
-import { forbiddenPath, forbiddenResource, type StatusError } from '../../meta/errors/status.ts'
-import { escapeHtml } from '../../meta/value/printable.ts'
-import type { Attributes } from './attributes.ts'
+import { formatValue } from '../meta/encoding/badvalue.ts'
+import { forbiddenPath, forbiddenResource, type StatusError } from '../meta/errors/status.ts'
+import { escapeHtml } from '../meta/value/printable.ts'
+import type { NonResourceAttributes, ResourceAttributes } from './attributes.ts'
 
-/** The reason of the causes of a 403 that contain a scope entry which would allow the request. */
-export const SCOPE_MISSING = 'ScopeMissing'
+type Attributes = ResourceAttributes | NonResourceAttributes
 
 /**
  * Returns the 403 for the request. `reason` is appended unchanged; '' omits it, as kube-apiserver does when no

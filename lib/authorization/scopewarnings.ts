@@ -1,6 +1,8 @@
 /** Tells people at kubectl which scope entry is missing: kubectl shows the message of an error and Warnings, but no causes. */
-import { SCOPE_MISSING } from '../authorization/attributes/forbidden.ts'
 import type { Status } from '../meta/types.ts'
+
+/** The reason of the causes of a 403 that contain a scope entry which would allow the request. */
+export const SCOPE_MISSING = 'ScopeMissing'
 
 /** Matches the User-Agent of programs with client-go: `kubectl/v1.34.4 (linux/amd64) kubernetes/abcdef0`. */
 const CLIENT_GO = / \(\S+\) kubernetes\/\S+/

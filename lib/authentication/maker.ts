@@ -2,19 +2,14 @@
  * Makes writes of credentials conditional on the access key of the request. Otherwise a request in flight while its key is
  * revoked could still create another key.
  */
-import { requireUnchangedCredential, requireUnused } from '../authentication/credential.ts'
-import { findClosedGate, gateKeys, requireOpenGates } from '../authentication/gates.ts'
 import { keyChanged } from '../meta/errors/status.ts'
-import { StorageError } from '../storage/errors.ts'
+import type { RequestContext } from '../registry/kind.ts'
+import type { Store } from '../registry/store.ts'
 import type { Companion, Mutation, Storage, Stored } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
 import { getCompanion } from '../storage/readcompanions.ts'
-import type { RequestContext } from './kind.ts'
-import type { Store } from './store.ts'
-
-/** Reports whether a write failed because the credential of the request has changed. */
-export const isMakerChanged = (error: unknown): boolean =>
-  error instanceof StorageError && error.code === 'CompanionChanged'
+import { requireUnchangedCredential, requireUnused } from './credential.ts'
+import { findClosedGate, gateKeys, requireOpenGates } from './gates.ts'
 
 /**
  * Adds the condition that the access key of the request has not changed since the request was allowed, and that the gates

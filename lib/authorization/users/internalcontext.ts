@@ -1,7 +1,7 @@
 /** Builds the contexts of requests that the server itself makes. */
-import { AUTHENTICATED, MASTERS } from '../authorization/users/identity.ts'
-import type { Deadline } from '../meta/errors/deadline.ts'
-import type { RequestContext } from '../registry/kind.ts'
+import type { Deadline } from '../../meta/errors/deadline.ts'
+import type { RequestContext } from '../../registry/kind.ts'
+import { AUTHENTICATED, MASTERS } from './identity.ts'
 
 /** Returns the context of a user that no key can have, with full access. Controllers are `system:controller:NAME`. */
 export function internalContext(user: `system:${string}`, now: Date, deadline: Deadline): RequestContext {
