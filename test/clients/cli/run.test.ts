@@ -1,9 +1,11 @@
 /** Tests commands with a narrow key: what they get, how they end, and what is said of them. */
 import { existsSync } from 'node:fs'
-import { readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
+import { runCommand } from '../../../clients/cli/src/run/child.ts'
+import { receiveSignals } from '../../../clients/cli/src/run/signals.ts'
 import { sendHttps } from '../../../clients/core/src/https.ts'
 import { unlimited } from '../../support/deadlines.ts'
 import { keys } from '../../support/objects.ts'
@@ -203,12 +205,96 @@ describe('signals', () => {
   })
 })
 
-describe('where it cannot go well', () => {
-  const through = async (act: (typeof front)['act']) => {
-    front.act = act
-    return { KEYPLANE_URL: front.base, KEYPLANE_CA: await cli.write('front.crt', front.certificateAuthority) }
-  }
+const through = async (act: (typeof front)['act']) => {
+  front.act = act
+  return { KEYPLANE_URL: front.base, KEYPLANE_CA: await cli.write('front.crt', front.certificateAuthority) }
+}
 
+describe('from its key on, a session ends in one place', () => {
+  const KEYS = '/apis/management.platform/v1/ownedaccesskeys'
+  /** Returns the environment of a front that acts on the changes of keys, and which there were. */
+  const watching = async (act: (request: string) => unknown = () => {}) => {
+    const changes: string[] = []
+    const env = await through(async (moment, { method, path }) => {
+      if (moment === 'after') return false
+      const isChange = method !== 'GET' && path.startsWith(KEYS)
+      if (isChange) changes.push(method)
+      return (await act(isChange ? method : path.endsWith('/kubeconfig') ? 'kubeconfig' : '')) === true
+    })
+    return { env, changes }
+  }
+  const living = async () =>
+    (await server.call(`${keys}?fieldSelector=status.madeWith.name=${key.name}`)).json.items.length
+  const RAN = ['sh', '-c', 'touch ran']
+  const hasRun = () => existsSync(join(cli.home, 'ran'))
+
+  // threat: cli-7
+  test.each([
+    ['before the answer with the key', 'POST'],
+    ['before the kube config', 'kubeconfig'],
+  ])('a signal %s starts nothing and ends the key', async (_, at) => {
+    const sent = { signal: false }
+    const { env, changes } = await watching(async (request) => {
+      if (request === at) sent.signal = (await running).child.kill('SIGTERM')
+    })
+    const running = cli.start(['run', ...DEMO, '--', ...RAN], { env })
+    const { code } = await (await running).ended
+    expect([sent.signal, code, hasRun(), changes, await living()]).toEqual([true, 143, false, ['POST', 'DELETE'], 0])
+  })
+
+  // threat: cli-7
+  test('a second signal does not break off the end', async () => {
+    let cuts = 0
+    const { env, changes } = await watching(async (request) => {
+      if (request === 'kubeconfig') (await running).kill('SIGTERM')
+      if (request !== 'DELETE' || cuts++ > 0) return false
+      ;(await running).kill('SIGINT')
+      return true
+    })
+    const running = cli.start(['run', ...DEMO, '--', ...RAN], { env })
+    const { code } = await (await running).ended
+    expect([code, hasRun(), changes, await living()]).toEqual([143, false, ['POST', 'DELETE', 'DELETE'], 0])
+  })
+
+  // threat: cli-7
+  test('a command does not start after a signal that came with no request to break off', async () => {
+    let receive = (_: NodeJS.Signals) => {}
+    const signals = receiveSignals({
+      isTerminal: { in: true, out: true, err: true },
+      signal: unlimited(),
+      passSignals: (listener) => {
+        receive = listener
+        return () => {}
+      },
+    })
+    receive('SIGINT')
+    const file = join(cli.home, 'ran')
+    expect(await runCommand(signals, ['touch', file], process.env, async () => {})).toBe(130)
+    expect(existsSync(file)).toBe(false)
+  })
+
+  // threat: cli-7
+  test('nobody reads standard error: the command runs, and its key ends', async () => {
+    const { env, changes } = await watching()
+    const running = await cli.start(['run', ...DEMO, '--', 'sh', '-c', 'touch ran; exit 3'], { env })
+    running.child.stderr.destroy()
+    const { code } = await running.ended
+    expect([code, hasRun(), changes, await living()]).toEqual([3, true, ['POST', 'DELETE'], 0])
+  })
+
+  test('files that the command has replaced change neither its exit code nor the report', async () => {
+    const script = 'rm -r runtime session.env; touch runtime; mkdir session.env; exit 3'
+    await mkdir(join(cli.home, 'runtime'))
+    const ran = await cli.spawn(['run', ...DEMO, '--env-out', 'session.env', '--', 'sh', '-c', script], {
+      env: { XDG_RUNTIME_DIR: join(cli.home, 'runtime') },
+    })
+    expect(ran).toMatchObject(says(3, /has ended\.[\s\S]*session\.env was not deleted: something else has taken its/))
+    expect(ran.stderr).toMatch(/keyplane-run-\w+ was not deleted: a part of its path is not a folder\./)
+    expect((await stat(join(cli.home, 'session.env'))).isDirectory()).toBe(true)
+  })
+})
+
+describe('where it cannot go well', () => {
   test('a key that may make no keys says which entry would allow it, and a job is told of its ID token', async () => {
     await patchKey({ scope: { virtualClusters: [{ project: 'demo', virtualCluster: 'demo' }] } })
     const args = ['run', ...DEMO, '--read-only', '--', ...tell]
@@ -432,5 +518,33 @@ test('--env-out has the variables for a container, without a secret, until the e
   expect(text).not.toContain(run.key)
   run.child.stdin.end()
   await run.ended
+  expect(existsSync(file)).toBe(false)
+})
+
+test('--env-out is made at once, and neither it nor what somebody puts there is overwritten', async () => {
+  const file = join(cli.home, 'session.env')
+  await writeFile(file, 'mine')
+  expect(await cli.run(['run', ...DEMO, '--env-out', file, '--', 'true'])).toMatchObject(says(2, 'is not overwritten'))
+  expect(await readFile(file, 'utf8')).toBe('mine')
+  await rm(file)
+  let found: string | undefined
+  const env = await through(async () => {
+    if (found === undefined) {
+      found = await readFile(file, 'utf8')
+      await rm(file)
+      await writeFile(file, 'of another')
+    }
+    return false
+  })
+  const ran = await cli.run(['run', ...DEMO, '--env-out', file, '--', 'true'], { env })
+  expect(ran).toMatchObject(says(0, 'was not deleted: something else has taken its place.'))
+  expect(found).toBe('')
+  expect(await readFile(file, 'utf8')).toBe('of another')
+})
+
+test('--env-out is removed if nothing was run', async () => {
+  const file = join(cli.home, 'session.env')
+  const args = ['run', '--virtual-cluster', 'demo/none', '--env-out', file, '--', 'true']
+  expect((await cli.run(args)).code).toBe(4)
   expect(existsSync(file)).toBe(false)
 })

@@ -8,7 +8,7 @@ import { command } from '../arguments/command.ts'
 import { lifetime } from '../arguments/durations.ts'
 import { split } from '../arguments/lists.ts'
 import { ruleOf } from '../arguments/scope.ts'
-import { newFile } from '../config/outputfile.ts'
+import { makeNewFile } from '../config/outputfile.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { demandProgram } from '../io/program.ts'
@@ -16,9 +16,11 @@ import { canAsk, confirm } from '../output/confirm.ts'
 import { note, warn } from '../output/messages.ts'
 import { readableGroups } from '../run/discovery.ts'
 import { demandKeepable } from '../run/environment.ts'
+import { removeMade, removeRunFile } from '../run/folder.ts'
 import { makeRunKey } from '../run/key.ts'
 import { runWithKey, tokenEntry } from '../run/lifecycle.ts'
 import { chosenGroups, groupsHint, mayWords, scopeInFile, sessionScope } from '../run/scope.ts'
+import type { Signals } from '../run/signals.ts'
 
 const DEFAULT_LIFE = '1h'
 /** The life of the token with which the resources of a cluster are listed. */
@@ -91,28 +93,35 @@ export const run = command({
     demandKeepable(keep)
     await demandProgram(rest, io.env)
     const file = scopeFile === undefined ? undefined : await scopeInFile(scopeFile)
-    const environment = values['env-out'] === undefined ? undefined : await newFile(values['env-out'])
-
-    const session = await openSession(io, { context })
-    const { status: self } = await readSelf(session)
-    const life = shortened(io, ttl, self.expirationTimestamp)
-    const found = isReadOnly
-      ? await readableGroups(io, await tokenEntry(io, session, target, DISCOVERY_SECONDS))
-      : undefined
-    const readable = found && chosenGroups(found, groups)
-    const wish = { target, prefix: prefixOf(self), readable, rules: rule.map(ruleOf), file }
-    const words = (name: string) =>
-      `${name}: ${mayWords(wish, groups)}; ends in ${duration(life)} or with the command.\n${NO_SANDBOX}`
-    if (ask) {
-      if (!(await confirm(io, `${words('The key')}\nRun ${rest.join(' ')}?`))) {
-        note(io, 'Nothing was made and nothing was run.')
-        return 1
+    const environment = values['env-out'] === undefined ? undefined : await makeNewFile(values['env-out'])
+    try {
+      const session = await openSession(io, { context })
+      const { status: self } = await readSelf(session)
+      const life = shortened(io, ttl, self.expirationTimestamp)
+      const found = isReadOnly
+        ? await readableGroups(io, await tokenEntry(io, session, target, DISCOVERY_SECONDS))
+        : undefined
+      const readable = found && chosenGroups(found, groups)
+      const wish = { target, prefix: prefixOf(self), readable, rules: rule.map(ruleOf), file }
+      const words = (name: string) =>
+        `${name}: ${mayWords(wish, groups)}; ends in ${duration(life)} or with the command.\n${NO_SANDBOX}`
+      if (ask) {
+        if (!(await confirm(io, `${words('The key')}\nRun ${rest.join(' ')}?`))) {
+          note(io, 'Nothing was made and nothing was run.')
+          return 1
+        }
       }
+      const shorter = found ? groupsHint(found) : 'A shorter scope has fewer entries.'
+      const wanted = { self, scope: sessionScope(wish), ttl: life, command: rest, shorter }
+      const narrow = {
+        ...{ session, target, prefix: wish.prefix, life },
+        make: (signals: Signals) => makeRunKey(io, session, wanted, signals),
+        ...(!ask && { told: (name: string) => note(io, words(`Key ${name}`)) }),
+      }
+      return await runWithKey(io, narrow, { command: rest, keep, environment })
+    } finally {
+      if (environment) await removeMade(io, environment, removeRunFile)
     }
-    const shorter = found ? groupsHint(found) : 'A shorter scope has fewer entries.'
-    const key = await makeRunKey(io, session, { self, scope: sessionScope(wish), ttl: life, command: rest, shorter })
-    if (!ask) note(io, words(`Key ${key.name}`))
-    return runWithKey(io, { session, target, prefix: wish.prefix, key, life }, { command: rest, keep, environment })
   },
 })
 

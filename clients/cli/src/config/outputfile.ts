@@ -2,10 +2,10 @@
 import { access, constants, lstat, readlink } from 'node:fs/promises'
 import { dirname, join, parse, resolve, sep } from 'node:path'
 import { asSentence } from '../../../core/src/answers.ts'
-import type { Made } from '../../../core/src/files/privatefiles.ts'
+import { type Made, type MadeFile, makeFile } from '../../../core/src/files/privatefiles.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import { reasonOf } from '../io/filefailure.ts'
-import { writePrivately } from './privatefile.ts'
+import { unwritable, writePrivately } from './privatefile.ts'
 
 const TO_STANDARD_OUTPUT = 'Leave the option out to write to standard output.'
 
@@ -36,8 +36,19 @@ export async function outputFile(file: string): Promise<string> {
 export async function newFile(file: string): Promise<string> {
   const path = await outputFile(file)
   if ((await lstat(path).catch(() => undefined)) === undefined) return path
-  throw new UsageError(`${file} exists, and is not overwritten.`, 'Give another file, or remove this one first.')
+  throw existing(file)
 }
+
+/** Makes the file of an option, empty and open for writing. Throws a UsageError if something is there already. */
+export async function makeNewFile(file: string): Promise<MadeFile> {
+  const path = await outputFile(file)
+  return makeFile(path).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? existing(file) : unwritable(file, error)
+  })
+}
+
+const existing = (file: string): UsageError =>
+  new UsageError(`${file} exists, and is not overwritten.`, 'Give another file, or remove this one first.')
 
 /** Returns the absolute path of the file itself, which need not exist. Throws a UsageError unless it is a regular file. */
 export async function regularFile(file: string, wayOut?: string): Promise<string> {

@@ -14,7 +14,7 @@ export interface Io {
   pause(milliseconds: number, signal?: AbortSignal): Promise<void>
   /** Writes a result to standard output. Ends the process if that fails, and tells `ifLost`: what to do without the result. */
   out(text: string, ifLost?: string): void
-  /** Writes messages and progress to standard error. */
+  /** Writes messages and progress to standard error. They are lost if nobody reads them: that ends nothing. */
   err(text: string): void
   isTerminal: { in: boolean; out: boolean; err: boolean }
   /** Columns of the terminal of standard output; 80 without one. */

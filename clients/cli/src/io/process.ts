@@ -11,27 +11,32 @@ import type { Io } from './io.ts'
 const BROKEN_PIPE = 141
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 /** What ends a process besides those, and is passed on with them. SIGBREAK is Ctrl-Break of Windows. */
-const PASSED: readonly NodeJS.Signals[] = ['SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGBREAK']
+const PASSED: readonly NodeJS.Signals[] = [
+  ...(['SIGQUIT', 'SIGBREAK', 'SIGABRT', 'SIGTRAP', 'SIGSYS', 'SIGUSR1', 'SIGUSR2', 'SIGALRM'] as const),
+  ...(['SIGVTALRM', 'SIGXCPU', 'SIGPWR', 'SIGIO', 'SIGSTKFLT'] as const),
+]
 /** How long a command may clean up after a signal. */
 const CLEANUP_MILLISECONDS = 2000
 
 const opened = new Set<'stdout' | 'stderr'>()
 
-/** Writes to a stream, which opens it: that takes longer than answering from a cache. Ends the process if it cannot be written. */
-function write(name: 'stdout' | 'stderr', text: string, ifLost?: string): void {
+/** Writes to a stream, which opens it: that takes longer than answering from a cache. */
+function write(name: 'stdout' | 'stderr', text: string, fail: (error: NodeJS.ErrnoException) => void): void {
   const stream = process[name]
-  const fail = (error: NodeJS.ErrnoException) => {
-    const isGone = error.code === 'EPIPE'
-    const message = isGone ? [] : [asSentence(`Error: Standard output cannot be written: ${reasonOf(error)}`)]
-    const said = [...message, ...(ifLost === undefined ? [] : [ifLost])].map((line) => `${line}\n`).join('')
-    if (name === 'stdout' && said !== '') process.stderr.write(said)
-    process.exit(isGone ? BROKEN_PIPE : 1)
-  }
   if (!opened.has(name)) {
     opened.add(name)
     stream.on('error', fail)
   }
   stream.write(text, (error) => error && fail(error))
+}
+
+/** Ends the process, because nobody gets its result. */
+function failOutput(error: NodeJS.ErrnoException, ifLost: string | undefined): never {
+  const isGone = error.code === 'EPIPE'
+  const message = isGone ? [] : [asSentence(`Error: Standard output cannot be written: ${reasonOf(error)}`)]
+  const said = [...message, ...(ifLost === undefined ? [] : [ifLost])].map((line) => `${line}\n`).join('')
+  if (said !== '') process.stderr.write(said)
+  process.exit(isGone ? BROKEN_PIPE : 1)
 }
 
 /** Returns the Io of this process, and the exit code of a command that a signal ended. */
@@ -56,8 +61,9 @@ export function processIo(): { io: Io; interrupted(): number } {
     now: () => new Date(),
     elapsed: () => performance.now(),
     pause: (milliseconds, signal = controller.signal) => sleep(milliseconds, undefined, { signal }),
-    out: (text, ifLost) => write('stdout', text, ifLost),
-    err: (text) => write('stderr', text),
+    out: (text, ifLost) => write('stdout', text, (error) => failOutput(error, ifLost)),
+    // What is done must not depend on whether somebody reads of it.
+    err: (text) => write('stderr', text, () => {}),
     isTerminal: {
       get in() {
         return process.stdin.isTTY === true

@@ -2,12 +2,20 @@
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
-import { type Made, makeTemporaryFolder } from '../../../core/src/files/privatefiles.ts'
+import {
+  type Made,
+  type MadeFile,
+  makeTemporaryFolder,
+  removeFile,
+  removeFolder,
+} from '../../../core/src/files/privatefiles.ts'
 import type { Session } from '../api/session.ts'
-import { writePrivately } from '../config/privatefile.ts'
+import { unwritable, writePrivately } from '../config/privatefile.ts'
+import { reasonOf } from '../io/filefailure.ts'
 import type { Io } from '../io/io.ts'
 import { type Entry, emptyConfig } from '../kubeconfig/entries.ts'
 import { withEntry } from '../kubeconfig/merge.ts'
+import { note } from '../output/messages.ts'
 
 const PREFIX = 'keyplane-run-'
 
@@ -42,4 +50,35 @@ export async function fillFolder(
     KEYPLANE_CONFIG: join(folder, 'config.json'),
     KUBECONFIG: await fileOf('kubeconfig', await dumpYaml(config)),
   }
+}
+
+/** Writes to a file that was made before, and closes it. */
+export async function fillFile({ path, file }: MadeFile, text: string): Promise<void> {
+  try {
+    await file.writeFile(text)
+    await file.close()
+  } catch (error) {
+    throw unwritable(path, error)
+  }
+}
+
+export const removeRunFolder = (folder: Made): Promise<boolean> => removeFolder(folder, () => true)
+
+/** Removes a file that may still be open. */
+export async function removeRunFile(made: MadeFile): Promise<boolean> {
+  await made.file.close().catch(() => {})
+  return removeFile(made)
+}
+
+/** Removes what was made. Says what is left, because the command has changed it, and lets nothing prevent the next step. */
+export async function removeMade<T extends Made>(
+  io: Io,
+  made: T,
+  remove: (made: T) => Promise<boolean>,
+): Promise<void> {
+  const why = await remove(made).then(
+    (isGone) => (isGone ? undefined : 'something else has taken its place'),
+    (error: Error) => reasonOf(error),
+  )
+  if (why !== undefined) note(io, `${made.path} was not deleted: ${why}.`)
 }

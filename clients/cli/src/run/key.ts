@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { withoutCredentials } from '../../../../lib/meta/value/credentialtext.ts'
 import { mayBeMade } from '../../../core/src/answers.ts'
 import { documentationUrl } from '../../../core/src/documentation.ts'
+import { duration } from '../../../core/src/durations.ts'
 import type { Self } from '../../../core/src/objects.ts'
 import { SESSION_LABEL } from '../../../core/src/sessions.ts'
 import { NetworkError } from '../api/https.ts'
@@ -14,7 +15,9 @@ import type { Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
+import { note } from '../output/messages.ts'
 import { hasIdToken } from './environment.ts'
+import type { Signals } from './signals.ts'
 
 export interface RunKey {
   name: string
@@ -62,8 +65,16 @@ function identityOf({ user, team, groups = [] }: Partial<Self>): JsonObject {
   }
 }
 
-/** Makes the key with that of the session. Throws a CliError with what to do if the server refuses. */
-export async function makeRunKey(io: Io, session: Session, wanted: Wanted): Promise<RunKey> {
+/**
+ * Makes the key with that of the session. Throws a CliError with what to do if the server refuses. A signal gives the request up late: a
+ * key that is made after the request to end it would live on.
+ */
+export async function makeRunKey(
+  io: Io,
+  session: Session,
+  wanted: Wanted,
+  { late }: Pick<Signals, 'late'>,
+): Promise<RunKey> {
   const { self, scope, ttl, command } = wanted
   const name = nameFor(self)
   const program = withoutCredentials(basename(command[0] ?? ''))
@@ -80,7 +91,7 @@ export async function makeRunKey(io: Io, session: Session, wanted: Wanted): Prom
     },
   }
   try {
-    const key = asKey(await session.post(keyPath(), object))
+    const key = asKey(await session.post(keyPath(), object, { signal: late }))
     return {
       name: key.metadata.name,
       value: key.spec.key ?? '',
@@ -91,10 +102,16 @@ export async function makeRunKey(io: Io, session: Session, wanted: Wanted): Prom
   } catch (error) {
     // It may exist. Its name is so random that no other key has it.
     const mayExist = error instanceof NetworkError || (error instanceof StatusError && mayBeMade(error.code))
-    if (io.signal.aborted || mayExist) await endRunKey(session, { name }).catch(() => {})
+    if (late.aborted || mayExist) await endRunKey(session, { name }).catch(() => tellUnknown(io, name, ttl))
     throw explained(io, session, error, wanted)
   }
 }
+
+const tellUnknown = (io: Io, name: string, ttl: number): void =>
+  note(
+    io,
+    `Whether the key ${name} exists is not known. If it does, it ends by itself in ${duration(ttl)}. To end it now: keyplane keys delete ${name}`,
+  )
 
 function explained(io: Io, session: Session, error: unknown, { scope, shorter }: Wanted): unknown {
   if (!(error instanceof StatusError)) return error

@@ -1,10 +1,9 @@
-/** Runs a command with the key that was made for it. Whatever happens, the key ends and its files are deleted. */
-import { type Made, removeFile, removeFolder } from '../../../core/src/files/privatefiles.ts'
+/** Runs a command with a key that is made for it. Whatever happens, the key ends and its files are deleted. */
+import type { Made, MadeFile } from '../../../core/src/files/privatefiles.ts'
 import type { Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
 import type { Target } from '../api/target.ts'
 import { readUsage } from '../api/usage.ts'
-import { replaceFile } from '../config/outputfile.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { clusterEntry, virtualClusterEntry } from '../kubeconfig/clusterentries.ts'
@@ -13,9 +12,10 @@ import { note } from '../output/messages.ts'
 import { sessionWith } from '../rotation/run.ts'
 import { runCommand } from './child.ts'
 import { environmentFile, narrowEnvironment } from './environment.ts'
-import { fillFolder, makeFolder } from './folder.ts'
+import { fillFile, fillFolder, makeFolder, removeMade, removeRunFolder } from './folder.ts'
 import { endRunKey, type RunKey } from './key.ts'
-import { reportText } from './report.ts'
+import { endWords, reportText } from './report.ts'
+import { receiveSignals, type Signals } from './signals.ts'
 import { type Watched, watchKey } from './watch.ts'
 
 /** The shortest life that a token can have, in seconds. */
@@ -40,68 +40,111 @@ function withoutAddress(error: unknown, name: string): never {
   })
 }
 
-export interface Narrow {
+export interface Wanted {
   /** With the key of the caller. */
   session: Session
   target: Target
   /** The prefix of the namespaces of projects. */
   prefix: string
-  key: RunKey
   /** Seconds. */
   life: number
+  /** Makes the key, which ends with the command. */
+  make(signals: Signals): Promise<RunKey>
+  /** Is told the name of the key. */
+  told?(name: string): void
 }
 
 interface Given {
   command: readonly string[]
   /** Variables that are not removed. */
   keep: readonly string[]
-  /** The file for the variables of containers. */
-  environment: string | undefined
+  /** The file for the variables of containers, which is deleted at the end. */
+  environment: MadeFile | undefined
 }
 
-/** Runs the command, ends the key with it, and returns its exit code. */
-export async function runWithKey(io: Io, narrow: Narrow, { command, keep, environment }: Given): Promise<number> {
-  const { session, target, prefix, key, life } = narrow
-  let folder: Made | undefined
-  let variablesFile: Made | undefined
-  let report: string | undefined
+/**
+ * Makes the key, runs the command, ends the key with it, and returns the exit code of the command, or that of a signal that came before it.
+ * From the request of the key on, nothing but SIGKILL leaves this program without passing the end of this function.
+ */
+export async function runWithKey(io: Io, wanted: Wanted, { command, keep, environment }: Given): Promise<number> {
+  const { session, target, prefix, life } = wanted
+  const signals = receiveSignals(io)
   const over = new AbortController()
-  try {
-    folder = await makeFolder(io)
-    const own = { ...sessionWith(io, session, key.value), projectNamespacePrefix: prefix }
-    const entry = target.kind === 'management' ? undefined : await tokenEntry(io, own, target, life)
-    const variables = await fillFolder(folder.path, own, entry)
-    if (environment !== undefined) variablesFile = await replaceFile(environment, environmentFile(variables))
-    const env = narrowEnvironment(io.env, { own: variables, keep, secrets: [await session.key()] })
-    const watched = watchKey(io, session, key.name, over.signal)
-    return await runCommand(io, command, env, async () => {
-      over.abort()
-      report = await end(io, narrow, watched)
-    })
-  } finally {
+  let key: RunKey | undefined
+  let folder: Made | undefined
+  let watched: Watched | undefined
+  let ending: Promise<string | undefined> | undefined
+  const endKey = async () => {
     over.abort()
-    if (report === undefined) await endRunKey(session, key).catch(() => {})
-    await Promise.all([folder && removeFolder(folder, () => true), variablesFile && removeFile(variablesFile)])
-    // After everything else, because the terminal may be gone.
+    ending ??= key && end(io, wanted, key, { watched, isHurried: signals.asked.aborted })
+    return ending
+  }
+  try {
+    key = await wanted.make(signals)
+    wanted.told?.(key.name)
+    const starting = { ...io, signal: signals.asked }
+    folder = await makeFolder(io)
+    const own = { ...sessionWith(starting, session, key.value), projectNamespacePrefix: prefix }
+    const entry = target.kind === 'management' ? undefined : await tokenEntry(starting, own, target, life)
+    const variables = await fillFolder(folder.path, own, entry)
+    if (environment) await fillFile(environment, environmentFile(variables))
+    const env = narrowEnvironment(io.env, { own: variables, keep, secrets: [await session.key()] })
+    watched = watchKey(io, session, key.name, over.signal)
+    return await runCommand(signals, command, env, endKey)
+  } catch (error) {
+    const code = signals.exitCode()
+    if (code === undefined) throw error
+    return code
+  } finally {
+    // Before anything is written: nobody may read it, and then a write may wait forever.
+    const report = await endKey()
+    if (folder) await removeMade(io, folder, removeRunFolder)
     if (report !== undefined) note(io, report)
+    signals.stop()
   }
 }
 
 /** How long the record is waited for, in milliseconds. Ending the key is more urgent. */
 const READ_MILLISECONDS = 5000
+/** The same after a signal, which may soon be followed by one that nothing survives. */
+const HURRIED_READ_MILLISECONDS = 1000
 
-/** Ends the key, and returns the report. The record goes with the key, so it is read before. */
-async function end(io: Io, { session, target, prefix, key }: Narrow, watched: Watched): Promise<string> {
+interface Course {
+  /** Absent if the command was not started. */
+  watched: Watched | undefined
+  /** Whether a signal has asked for the end. */
+  isHurried: boolean
+}
+
+/**
+ * Ends the key, and returns the report. The record goes with the key, so it is read before. Of a command that was not started, there is
+ * something to say only if its key goes on.
+ */
+async function end(
+  io: Io,
+  { session, target, prefix }: Wanted,
+  key: RunKey,
+  { watched, isHurried }: Course,
+): Promise<string | undefined> {
   const seconds = (io.now().getTime() - key.made) / 1000
-  const usage = await readUsage(session, key.name, { signal: AbortSignal.timeout(READ_MILLISECONDS) }).then(
-    (one) => one.usage,
-    reasonOf,
-  )
-  const lives = await endRunKey(session, key).then(
+  const quiet = sessionWith({ ...io, err: () => {} }, session, await session.key())
+  const limit = AbortSignal.timeout(isHurried ? HURRIED_READ_MILLISECONDS : READ_MILLISECONDS)
+  const usage =
+    watched && (await readUsage(quiet, key.name, { signal: limit }).then(({ usage: read }) => read, reasonOf))
+  const lives = await endRunKey(quiet, key).then(
     () => undefined,
     (error: Error) => ({ until: key.expirationTimestamp, why: reasonOf(error) }),
   )
-  return reportText({ name: key.name, target, prefix, seconds, usage, watched, ...(lives && { lives }) })
+  if (usage === undefined) return lives && endWords(key.name, lives)
+  return reportText({
+    name: key.name,
+    target,
+    prefix,
+    seconds,
+    usage,
+    ...(watched && { watched }),
+    ...(lives && { lives }),
+  })
 }
 
 /** Returns the first line of an error, as a sentence. */

@@ -13,19 +13,28 @@ export interface Ended {
   prefix: string
   /** How long the command ran, in seconds. */
   seconds: number
-  /** When the key ends by itself, if it could not be ended, and why not. */
-  lives?: { until: string | undefined; why: string }
+  lives?: Lives
   /** The record, or why there is none. */
   usage: KeyUsage | string
   /** What was known while the command ran. */
   watched?: Watched
 }
 
-/** Returns the report: the end of the key, what the command did, and what it asked for and was refused. */
-export function reportText({ name, target, prefix, seconds, lives, usage: last, watched }: Ended): string {
-  const end = lives
+/** When a key ends by itself that could not be ended, and why it could not. */
+interface Lives {
+  until: string | undefined
+  why: string
+}
+
+/** Returns what became of the key. */
+export const endWords = (name: string, lives: Lives | undefined): string =>
+  lives
     ? `${name} could not be ended: ${lives.why} It ends by itself${lives.until === undefined ? '' : ` at ${lives.until}`}.`
     : `${name} has ended.`
+
+/** Returns the report: the end of the key, what the command did, and what it asked for and was refused. */
+export function reportText({ name, target, prefix, seconds, lives, usage: last, watched }: Ended): string {
+  const end = endWords(name, lives)
   const usage = typeof last === 'string' ? watched?.usage : last
   if (usage === undefined) return `${end} What it did in ${duration(seconds)} is not known: ${last}`
   const { done, refused } = requestsIn(usage)

@@ -14,6 +14,9 @@ export interface Made {
   identity: string
 }
 
+/** A file that is open for writing. */
+export type MadeFile = Made & { file: FileHandle }
+
 type Found = { dev: bigint; ino: bigint; birthtimeNs: bigint }
 
 /** An inode number alone may be used again. */
@@ -72,7 +75,7 @@ export async function makeTemporaryFolder(parent: string, prefix: string): Promi
 }
 
 /** Makes an empty file, open for writing. Throws EEXIST if anything is at the path, even a broken symbolic link. */
-export async function makeFile(path: string, mode = 0o600): Promise<Made & { file: FileHandle }> {
+export async function makeFile(path: string, mode = 0o600): Promise<MadeFile> {
   const file = await open(path, 'wx', mode)
   const found = await file.stat({ bigint: true })
   const made = { path, identity: identityOf(found), file }
@@ -81,7 +84,7 @@ export async function makeFile(path: string, mode = 0o600): Promise<Made & { fil
   return made
 }
 
-async function discard(made: Made & { file: FileHandle }, error: unknown): Promise<never> {
+async function discard(made: MadeFile, error: unknown): Promise<never> {
   await made.file.close().catch(() => {})
   await removeFile(made).catch(() => {})
   throw error
