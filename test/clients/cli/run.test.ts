@@ -113,6 +113,7 @@ describe('a command', () => {
         HARMLESS: 'yes',
         XDG_RUNTIME_DIR: '/no/such/folder',
       },
+      ...{ KUBE_CONFIG_PATH: '/home/me/.kube/config', K8S_AUTH_KUBECONFIG: '/admin', HELM_KUBETOKEN: 'x' },
       ...{ OTHER: `value=${key.value}`, ENCODED: Buffer.from(`me:${key.value}`).toString('base64') },
     }
     const run = await begin([...DEMO, '--keep', 'AWS_WEB_IDENTITY_TOKEN_FILE', '--keep', 'OTHER', '--', ...tell], env)
@@ -127,7 +128,13 @@ describe('a command', () => {
       KEYPLANE_CONFIG: file('config.json'),
       KEYPLANE_KEY_FILE: file('key'),
       KUBECONFIG: file('kubeconfig'),
+      KUBE_CONFIG_PATH: file('kubeconfig'),
+      K8S_AUTH_KUBECONFIG: file('kubeconfig'),
     })
+    expect(run.said.stderr).toMatch(
+      /^Removed from its environment: .*MY_ID_TOKEN, HELM_KUBETOKEN, .*\. Set to its kube config: KUBE_CONFIG_PATH, K8S_AUTH_KUBECONFIG\.$/m,
+    )
+    expect(run.said.stderr).toContain('Warning: your key is in the environment of this program')
     expect(run.said.stderr).toContain('everything that you may in virtual cluster demo/demo')
     // A command that runs keyplane gets the narrow key.
     const who = await cli.spawn(['whoami', '-o', 'json'], { env: { KEYPLANE_KEY: undefined, ...rest } })
@@ -354,6 +361,14 @@ describe('where it cannot go well', () => {
     expect((await server.call(other, { method: 'POST', body: {}, token: run.key })).status).toBe(403)
     run.child.stdin.end()
     expect(await run.ended).toMatchObject(says(0, `${run.name} has ended.`))
+  })
+
+  test('a key in a file is no reason to warn', async () => {
+    const ran = await cli.run(['run', ...DEMO, '--', 'true'], {
+      env: { KEYPLANE_KEY: undefined, KEYPLANE_KEY_FILE: await cli.write('key', key.value) },
+    })
+    expect(ran).toMatchObject(says(0, 'has ended.'))
+    expect(ran.stderr).not.toMatch(/Warning|Removed/)
   })
 
   test('the API is away at the start: nothing is run', async () => {

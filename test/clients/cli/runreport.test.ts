@@ -1,6 +1,7 @@
 /** Tests what a report says of the end of a key, and which resources of a cluster a reader gets. */
 import { describe, expect, test } from 'vitest'
 import { readableIn } from '../../../clients/cli/src/run/discovery.ts'
+import { narrowEnvironment, narrowedWords } from '../../../clients/cli/src/run/environment.ts'
 import { reportText } from '../../../clients/cli/src/run/report.ts'
 import { givesCredential } from '../../../clients/core/src/credentialvariables.ts'
 import type { KeyUsage } from '../../../clients/core/src/usage.ts'
@@ -97,6 +98,10 @@ test('a variable gives a credential by its name, or by a key or a token in its v
       'KEYPLANE_ANYTHING',
       'KUBERNETES_SERVICE_HOST',
       'CIRCLE_OIDC_TOKEN',
+      ...['K8S_AUTH_KUBECONFIG', 'K8S_AUTH_API_KEY', 'KUBE_CONFIG', 'KUBE_CONFIG_PATHS', 'KUBE_TOKEN', 'KUBE_HOST'],
+      ...['KUBE_CTX', 'HELM_KUBECONTEXT', 'HELM_KUBETOKEN', 'KUBERNETES_MASTER', 'KUBERNETES_AUTH_TOKEN'],
+      ...['KUBERNETES_KUBECONFIG', 'SKAFFOLD_KUBE_CONTEXT', 'WERF_KUBE_TOKEN', 'KAPP_KUBECONFIG_YAML'],
+      ...['TF_VAR_kubeconfig', 'KUBECONFIG_BASE64', 'PYKUBE_KUBERNETES_SERVICE_HOST'],
     ].map((name) => [name, 'x']) as [string, string][]),
     ['ANYTHING', jwt],
     ['ANYTHING', `Bearer ${jwt}`],
@@ -106,7 +111,33 @@ test('a variable gives a credential by its name, or by a key or a token in its v
   for (const [name, value] of [
     ['PATH', '/bin'],
     ['HOME', '/home/me'],
+    ...(['KUBE_EDITOR', 'KUBE_NAMESPACE', 'HELM_NAMESPACE', 'KUBERNETES_NAMESPACE'].map((name) => [name, 'x']) as [
+      string,
+      string,
+    ][]),
     ['OPENAI_API_KEY', 'sk-1'],
   ] as const)
     expect([name, givesCredential(name, value)]).toEqual([name, false])
+})
+
+// threat: cli-6
+test('what named a kube config names that of the command, and one line says what else is gone', () => {
+  const own = { KUBECONFIG: '/run/kubeconfig', KEYPLANE_KEY_FILE: '/run/key' }
+  const env = {
+    ...{ PATH: '/bin', KUBECONFIG: '/home/me/.kube/config', KUBE_CONFIG_PATHS: '/a:/b', K8S_AUTH_KUBECONFIG: '/c' },
+    ...{ TF_VAR_kubeconfig_path: '/d', KUBECONFIG_BASE64: 'YQ==', KUBE_TOKEN: 'x', HELM_KUBETOKEN: 'y' },
+  }
+  const narrowed = narrowEnvironment(env, { own, keep: ['HELM_KUBETOKEN'], secrets: ['mpk_of_the_caller'] })
+  expect(narrowed.env).toEqual({
+    ...{ PATH: '/bin', HELM_KUBETOKEN: 'y', ...own },
+    ...{
+      KUBE_CONFIG_PATHS: own.KUBECONFIG,
+      K8S_AUTH_KUBECONFIG: own.KUBECONFIG,
+      TF_VAR_kubeconfig_path: own.KUBECONFIG,
+    },
+  })
+  expect(narrowedWords(narrowed)).toBe(
+    'Removed from its environment: KUBECONFIG_BASE64, KUBE_TOKEN. Set to its kube config: KUBE_CONFIG_PATHS, K8S_AUTH_KUBECONFIG, TF_VAR_kubeconfig_path.',
+  )
+  expect(narrowedWords({ removed: [], set: [] })).toBe(undefined)
 })

@@ -15,7 +15,7 @@ import { demandProgram } from '../io/program.ts'
 import { canAsk, confirm } from '../output/confirm.ts'
 import { note, warn } from '../output/messages.ts'
 import { readableGroups } from '../run/discovery.ts'
-import { demandKeepable } from '../run/environment.ts'
+import { containsSecret, demandKeepable } from '../run/environment.ts'
 import { removeMade, removeRunFile } from '../run/folder.ts'
 import { makeRunKey } from '../run/key.ts'
 import { runWithKey, tokenEntry } from '../run/lifecycle.ts'
@@ -30,9 +30,9 @@ export const run = command({
   name: ['run'],
   summary: 'Run one command with a narrow key that ends with it',
   description: [
-    'For coding agents, scripts and people. The command gets a new key that may do less than yours, and a kube config of it, in a private folder. Its environment names only them: variables from which another credential can come, such as KEYPLANE_KEY and the ID token of a job, are removed. The key authenticates you, with your groups. It is made with yours, so it is never allowed more, does not outlive yours, and a revocation of what yours made ends it.',
+    'For coding agents, scripts and people. The command gets a new key that may do less than yours, and a kube config of it, in a private folder. Its environment names only them: variables from which another credential can come, such as KEYPLANE_KEY, HELM_KUBETOKEN and the ID token of a job, are removed, and those that name a kube config, such as KUBE_CONFIG_PATH, name this one. The key authenticates you, with your groups. It is made with yours, so it is never allowed more, does not outlive yours, and a revocation of what yours made ends it.',
     'When the command ends, the key is deleted, and a report on standard error says what it did and what it asked for and was refused. The exit code is that of the command. Signals are passed on to it. Soon after a signal that asks it to end, the key ends even if the command continues. After SIGKILL of this program, the key ends by itself after --for.',
-    'This is no sandbox. The command runs as you, and can read your files, such as your contexts and your kube config.',
+    'This is no sandbox. The command runs as you, and can read your files, such as your contexts and your kube config, and on most systems the environment of this program: on Linux in /proc/PID/environ. With a key in KEYPLANE_KEY, only a container or another user keeps it from the command.',
     'Without --read-only, --scope and --rule, the key may do in the cluster what you may. With several of them, it may do everything that one of them allows. --read-only allows get, list and watch of the resources that the cluster lists, without Secrets, and of subresources only status, scale and pods/log. So exec, attach, port-forward and proxies are refused.',
   ].join('\n\n'),
   rest: { name: 'COMMAND…', help: 'program and arguments; run without a shell' },
@@ -98,6 +98,7 @@ export const run = command({
       const session = await openSession(io, { context })
       const { status: self } = await readSelf(session)
       const life = shortened(io, ttl, self.expirationTimestamp)
+      if (containsSecret(io.env, [await session.key()])) warn(io, KEY_IN_ENVIRONMENT)
       const found = isReadOnly
         ? await readableGroups(io, await tokenEntry(io, session, target, DISCOVERY_SECONDS))
         : undefined
@@ -127,6 +128,9 @@ export const run = command({
 
 const NO_SANDBOX =
   'The command gets this key and a kube config of it, not yours. It runs as you: it can still read your files.'
+
+const KEY_IN_ENVIRONMENT =
+  'your key is in the environment of this program, and the command may read it there. Only a container or another user keeps it from the command.'
 
 /** Returns how long the key may live: no longer than that of the caller. */
 function shortened(io: Io, ttl: number, expires: string | undefined): number {

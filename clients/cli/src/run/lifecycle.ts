@@ -11,7 +11,7 @@ import type { Entry } from '../kubeconfig/entries.ts'
 import { note } from '../output/messages.ts'
 import { sessionWith } from '../rotation/run.ts'
 import { runCommand } from './child.ts'
-import { environmentFile, narrowEnvironment } from './environment.ts'
+import { environmentFile, narrowEnvironment, narrowedWords } from './environment.ts'
 import { fillFile, fillFolder, makeFolder, removeMade, removeRunFolder } from './folder.ts'
 import { endRunKey, type RunKey } from './key.ts'
 import { endWords, reportText } from './report.ts'
@@ -88,9 +88,11 @@ export async function runWithKey(io: Io, wanted: Wanted, { command, keep, enviro
     const entry = target.kind === 'management' ? undefined : await tokenEntry(starting, own, target, life)
     const variables = await fillFolder(folder.path, own, entry)
     if (environment) await fillFile(environment, environmentFile(variables))
-    const env = narrowEnvironment(io.env, { own: variables, keep, secrets: [await session.key()] })
+    const narrowed = narrowEnvironment(io.env, { own: variables, keep, secrets: [await session.key()] })
+    const gone = narrowedWords(narrowed)
+    if (gone !== undefined) note(io, gone)
     watched = watchKey(io, session, key.name, over.signal)
-    return await runCommand(signals, command, env, endKey)
+    return await runCommand(signals, command, narrowed.env, endKey)
   } catch (error) {
     const code = signals.exitCode()
     if (code === undefined) throw error
