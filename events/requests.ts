@@ -1,8 +1,8 @@
 /** The requests in the sample events: the smallest example for each kind and verb, and for each function that serves no kind. */
 import { functionsOf } from '../infra/functions.ts'
 import { type StoredVerb, verbs } from '../infra/routes.ts'
+import { groupVersion } from '../lib/engine/meta/groupversion.ts'
 import { KINDS, type KindName, type KindRow, kindRows, type StoredName } from '../lib/kinds/kinds.ts'
-import { groupVersion } from '../lib/meta/groupversion.ts'
 
 /** What a request says besides its route. */
 export interface SampleRequest {

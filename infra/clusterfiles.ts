@@ -5,10 +5,10 @@
  */
 
 import { formatPlace, type Place } from '../lib/authorization/scopes/place.ts'
+import type { JsonValue } from '../lib/engine/meta/types.ts'
 import { clusterAudience, placeAudience } from '../lib/kubeconfig/token/audience.ts'
 import { PRIVATE_CLAIM } from '../lib/kubeconfig/token/claims.ts'
 import { EXTRA } from '../lib/kubeconfig/token/extras.ts'
-import type { JsonValue } from '../lib/meta/types.ts'
 
 export interface ClusterFilesOptions {
   /** See `checkIssuer`. */

@@ -3,9 +3,10 @@
  * paths and methods from its row in lib/kinds/kinds.ts. The resources of a deployment (infra/stack) and the local gateway are made
  * from this table.
  */
+
+import { groupVersion } from '../lib/engine/meta/groupversion.ts'
 import { type KindName, type KindRow, kindRows, MANAGEMENT_GROUP, type StoredName } from '../lib/kinds/kinds.ts'
 import { BASE_PATH } from '../lib/kubeconfig/deployment.ts'
-import { groupVersion } from '../lib/meta/groupversion.ts'
 import { atRoot, below, open, type Route, routesOf, type StoredVerb, verbs, withTwins } from './routes.ts'
 import {
   authenticate,

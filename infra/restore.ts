@@ -25,7 +25,7 @@ import {
   paginateScan,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
-import { activityOf, isSlot, revisionKey, rowsOf } from '../lib/storage/keys.ts'
+import { activityOf, isSlot, revisionKey, rowsOf } from '../lib/engine/storage/keys.ts'
 import { type Command, runCommand, UsageError } from './command.ts'
 import { repair } from './repair.ts'
 import { compareValues, isTombstone, type StoredItem, textOf } from './restoredvalues.ts'

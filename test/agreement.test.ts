@@ -10,8 +10,8 @@ import { functions } from '../infra/functions.ts'
 import type { RequestEvent } from '../infra/local/gateway/events.ts'
 import { createRouter } from '../infra/local/gateway/routes.ts'
 import { kinds } from '../lib/apis/index.ts'
-import { maxBodyBytes } from '../lib/endpoints/negotiation/bodies.ts'
-import { requestEntityTooLarge } from '../lib/meta/errors/status.ts'
+import { maxBodyBytes } from '../lib/engine/endpoints/negotiation/bodies.ts'
+import { requestEntityTooLarge } from '../lib/engine/meta/errors/status.ts'
 import { usePackagedTemplate } from './support/packagedtemplate.ts'
 
 const root = join(import.meta.dirname, '..')

@@ -58,7 +58,7 @@ test.each(['README.md', 'docs/tour.md', 'docs/first-virtual-cluster.md', 'docs/f
   },
 )
 
-test.each(['lib/README.md', 'lib/storage/README.md'])('%s names existing modules', async (page) => {
+test.each(['lib/README.md', 'lib/engine/storage/README.md'])('%s names existing modules', async (page) => {
   const files = await Array.fromAsync(glob(['lib/**/*.ts', 'test/**/*.ts'], { cwd: root }))
   const isThere = (name: string) => files.some((file) => file === name || file.endsWith(`/${name}`))
   const named = modulesNamed(await proseOf(page))

@@ -25,7 +25,7 @@ export default defineConfig({
           name: 'native',
           include: [
             'test/**/*.dynamodb.ts',
-            'test/lib/storage/{items,contract,faults,pages}.test.ts',
+            'test/lib/engine/storage/{items,contract,faults,pages}.test.ts',
             'test/conformance/conformance.test.ts',
           ],
           exclude: ['test/functions/**'],

@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..')
 /** Expressions that match only short text or text that no client writes: by file, with the reason. */
 const exceptions: Readonly<Record<string, readonly string[]>> = {
   // The text is a pattern of a schema in this project.
-  'lib/meta/schema/formats.ts': ['/\\[[^\\]]*\\]/g'],
+  'lib/engine/meta/schema/formats.ts': ['/\\[[^\\]]*\\]/g'],
   // The text is the name of a trust, cut to 200 characters.
   'lib/federation/trust.ts': ['/[-.]+$/'],
 }
@@ -22,7 +22,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
 /** Files that build expressions from text. The comment names the text. */
 const made: readonly string[] = [
   // Patterns of schemas. It accepts only safe ones.
-  'lib/meta/schema/formats.ts',
+  'lib/engine/meta/schema/formats.ts',
   // Constants of the file, over at most 600 characters.
   'lib/authorization/scopes/place.ts',
   // A Resource of a policy that the authorizer writes.

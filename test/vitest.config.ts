@@ -13,13 +13,13 @@ const pure = [
   'lib/apis',
   'lib/authentication',
   'lib/authorization',
-  'lib/endpoints',
+  'lib/engine/endpoints',
   'lib/controllers/events',
   'lib/federation',
   'lib/kubeconfig',
-  'lib/meta',
-  'lib/outbound',
-  'lib/registry',
+  'lib/engine/meta',
+  'lib/engine/outbound',
+  'lib/engine/registry',
   'lib/server',
 ]
   .map((name) => `test/${name}/**/*.test.ts`)
@@ -40,7 +40,8 @@ const shared = [
   'test/infra/*.test.ts',
   'test/infra/local/**/*.test.ts',
   'test/kinds/**/*.test.ts',
-  'test/lib/{controllers,storage}/**/*.test.ts',
+  'test/lib/controllers/*.test.ts',
+  'test/lib/engine/{controllers,storage}/**/*.test.ts',
   'test/server/**/*.test.ts',
 ]
 /** Functions read the environment at import, so their tests share no process with others. */

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type BuildOptions, build as esbuild, formatMessages, type Metafile, type Plugin } from 'esbuild'
-import { parseYaml } from '../../lib/meta/encoding/yaml.ts'
+import { parseYaml } from '../../lib/engine/meta/encoding/yaml.ts'
 
 export interface ConsoleFile {
   /** Its address below the folder of the console. */

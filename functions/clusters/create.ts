@@ -1,5 +1,5 @@
 import { Cluster } from '../../lib/apis/management/v1/cluster.ts'
-import { createHandler } from '../../lib/endpoints/handlers/create.ts'
+import { createHandler } from '../../lib/engine/endpoints/handlers/create.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
 export const handler = await storedHandler(Cluster, createHandler)

@@ -1,5 +1,5 @@
 import { Cluster } from '../../lib/apis/management/v1/cluster.ts'
-import { deleteHandler } from '../../lib/endpoints/handlers/delete.ts'
+import { deleteHandler } from '../../lib/engine/endpoints/handlers/delete.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
 export const handler = await storedHandler(Cluster, deleteHandler)

@@ -1,5 +1,5 @@
 import { Cluster } from '../../lib/apis/management/v1/cluster.ts'
-import { deleteCollectionHandler } from '../../lib/endpoints/handlers/delete.ts'
+import { deleteCollectionHandler } from '../../lib/engine/endpoints/handlers/delete.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
 export const handler = await storedHandler(Cluster, deleteCollectionHandler)

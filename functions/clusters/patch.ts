@@ -1,5 +1,5 @@
 import { Cluster } from '../../lib/apis/management/v1/cluster.ts'
-import { patchHandler } from '../../lib/endpoints/handlers/patch.ts'
+import { patchHandler } from '../../lib/engine/endpoints/handlers/patch.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
 export const handler = await storedHandler(Cluster, patchHandler)

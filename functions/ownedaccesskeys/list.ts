@@ -1,5 +1,5 @@
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { listHandler } from '../../lib/endpoints/handlers/list.ts'
+import { listHandler } from '../../lib/engine/endpoints/handlers/list.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
 export const handler = await storedHandler(OwnedAccessKey, listHandler)

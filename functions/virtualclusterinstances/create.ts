@@ -1,5 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { createHandler } from '../../lib/endpoints/handlers/create.ts'
+import { createHandler } from '../../lib/engine/endpoints/handlers/create.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
 export const handler = await storedHandler(VirtualClusterInstance, createHandler)

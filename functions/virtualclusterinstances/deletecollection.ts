@@ -1,5 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { deleteCollectionHandler } from '../../lib/endpoints/handlers/delete.ts'
+import { deleteCollectionHandler } from '../../lib/engine/endpoints/handlers/delete.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
 export const handler = await storedHandler(VirtualClusterInstance, deleteCollectionHandler)

@@ -1,5 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { getHandler } from '../../lib/endpoints/handlers/get.ts'
+import { getHandler } from '../../lib/engine/endpoints/handlers/get.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
 export const handler = await storedHandler(VirtualClusterInstance, getHandler)

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { glob, readFile } from 'node:fs/promises'
 import { basename, dirname, join, normalize } from 'node:path'
 import { documentation } from '../../clients/core/src/documentation.ts'
-import { escapeHtml } from '../../lib/meta/value/printable.ts'
+import { escapeHtml } from '../../lib/engine/meta/value/printable.ts'
 import { anchorOf, htmlOf } from './markdown.ts'
 
 interface DocumentationFile {

@@ -1,6 +1,6 @@
 /** Writes pages of the documentation as HTML: what they use of Markdown, without pictures and other markup. */
 import { Marked, type Tokens } from 'marked'
-import { escapeHtml } from '../../lib/meta/value/printable.ts'
+import { escapeHtml } from '../../lib/engine/meta/value/printable.ts'
 
 interface Places {
   /** Returns the address of what a link names, or undefined if it is not served. */

@@ -1,9 +1,9 @@
 /**
  * Builds the discovery documents from the kinds. Source: k8s.io/apiserver endpoints/discovery; kubernetes.io "API discovery".
  */
-import { groupVersion } from '../../lib/meta/groupversion.ts'
-import type { JsonObject } from '../../lib/meta/types.ts'
-import { computedVerbs, type ServedKind, statusVerbs, storedVerbs } from '../../lib/registry/kind.ts'
+import { groupVersion } from '../../lib/engine/meta/groupversion.ts'
+import type { JsonObject } from '../../lib/engine/meta/types.ts'
+import { computedVerbs, type ServedKind, statusVerbs, storedVerbs } from '../../lib/engine/registry/kind.ts'
 import { gvkOf } from './paths.ts'
 
 const verbs = {

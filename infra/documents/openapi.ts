@@ -4,11 +4,11 @@
  */
 
 import { createHash } from 'node:crypto'
-import { stringify } from '../../lib/meta/encoding/json.ts'
-import { groupVersion } from '../../lib/meta/groupversion.ts'
-import { isRequired } from '../../lib/meta/schema/validate.ts'
-import type { JsonObject } from '../../lib/meta/types.ts'
-import { byBytes } from '../../lib/meta/value/byteorder.ts'
+import { stringify } from '../../lib/engine/meta/encoding/json.ts'
+import { groupVersion } from '../../lib/engine/meta/groupversion.ts'
+import { isRequired } from '../../lib/engine/meta/schema/validate.ts'
+import type { JsonObject } from '../../lib/engine/meta/types.ts'
+import { byBytes } from '../../lib/engine/meta/value/byteorder.ts'
 import { sharedRef, sharedSchemas } from './meta.ts'
 import { openApiSchema } from './openapischema.ts'
 import { groupPath, gvkOf, type OpenApiKind, pathsOf, schemaName } from './paths.ts'

@@ -1,8 +1,8 @@
 /** Formats events for a terminal: one short line each. */
 import { styleText } from 'node:util'
-import { withoutCredentials } from '../../lib/meta/value/credentialtext.ts'
-import { toPrintable } from '../../lib/meta/value/printable.ts'
-import { isObject } from '../../lib/meta/value/walk.ts'
+import { withoutCredentials } from '../../lib/engine/meta/value/credentialtext.ts'
+import { toPrintable } from '../../lib/engine/meta/value/printable.ts'
+import { isObject } from '../../lib/engine/meta/value/walk.ts'
 
 /** Returns `event changed  ci-x7k2p  spec.ttl, spec.scope  by admin`, with colours when the terminal supports them. */
 export function eventLine(detail: string, screen: NodeJS.WriteStream): string {

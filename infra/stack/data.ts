@@ -6,7 +6,7 @@ const readUnits = { ReadUnitsPerSecond: ref('WarmReadUnits') }
 const writeUnits = { WriteUnitsPerSecond: ref('WarmWriteUnits') }
 
 /**
- * The single table. lib/storage documents its items. Not RetainExceptOnCreate: deletion protection refuses the deletion, which would
+ * The single table. lib/engine/storage documents its items. Not RetainExceptOnCreate: deletion protection refuses the deletion, which would
  * fail the rollback of a first deployment. The rollback leaves an empty table, which costs nothing (docs/deploying.md).
  */
 export const table = {

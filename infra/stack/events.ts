@@ -1,8 +1,8 @@
 /** The schedules and the streams that invoke functions. */
 import { ENDING } from '../../lib/authentication/boundsecrets.ts'
 import { signalPartition } from '../../lib/authentication/signals.ts'
+import { rowsOf, slotKey } from '../../lib/engine/storage/keys.ts'
 import { KINDS, kindRows } from '../../lib/kinds/kinds.ts'
-import { rowsOf, slotKey } from '../../lib/storage/keys.ts'
 import { type DeployedFunction, functions } from '../functions.ts'
 import { att, type Resource, type Resources, ref, type Value } from './intrinsics.ts'
 import { alias, aliasOf, publisherOf } from './rollouts.ts'

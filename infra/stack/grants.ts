@@ -2,7 +2,7 @@
  * What functions may do beyond writing logs, and the variables that name the resources for it. The role of a function
  * (functions.ts) has the statements of the grants in its `uses`.
  *
- * Access to the table is restricted by partition keys: those of kinds (lib/storage/keys.ts) and of side items (../sideitems.ts).
+ * Access to the table is restricted by partition keys: those of kinds (lib/engine/storage/keys.ts) and of side items (../sideitems.ts).
  * All items of a transaction are in one statement, so it applies whether IAM evaluates them one by one or together.
  * ForAllValues also matches calls without a partition key (Scan), so only operations with a partition key are granted.
  */
@@ -94,7 +94,7 @@ export const list = ({ plural, copies, beside }: StoredRows): Grant =>
     onTable('UpdateItem', [plural]),
   )
 
-/** Settles the change log, and moves tombstones out of the rows (lib/storage/protocol/clear.ts). */
+/** Settles the change log, and moves tombstones out of the rows (lib/engine/storage/protocol/clear.ts). */
 export const settle = (kind: StoredRows): Grant => {
   const { plural, copies } = kind
   const statements = [onTable('PutItem', [`${plural}#deleted`]), onTable('DeleteItem', [`${plural}#o`, ...copies])]

@@ -1,6 +1,7 @@
 /** Lists every served kind, for discovery and OpenAPI. Handlers import only their own kind. */
+
+import type { ServedKind } from '../engine/registry/kind.ts'
 import { type KindName, kindRows } from '../kinds/kinds.ts'
-import type { ServedKind } from '../registry/kind.ts'
 import { SelfSubjectReview } from './authentication/v1/selfsubjectreview.ts'
 import { TokenReview } from './authentication/v1/tokenreview.ts'
 import { SelfSubjectAccessReview } from './authorization/v1/selfsubjectaccessreview.ts'

@@ -1,6 +1,7 @@
 /** Lists the stored kinds. Owner references may name any of them. */
+
+import type { StoredKind } from '../engine/registry/kind.ts'
 import type { StoredName } from '../kinds/kinds.ts'
-import type { StoredKind } from '../registry/kind.ts'
 import { Cluster } from './management/v1/cluster.ts'
 import { FederatedIdentityCredential } from './management/v1/federation/federatedidentitycredential.ts'
 import { IdentityProvider } from './management/v1/federation/identityprovider.ts'

@@ -4,8 +4,8 @@
  * docs/access-keys.md describes the format.
  */
 
-import type { FieldError } from '../meta/errors/fielderror.ts'
-import { encodeKey, hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../meta/value/keyformat.ts'
+import type { FieldError } from '../engine/meta/errors/fielderror.ts'
+import { encodeKey, hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../engine/meta/value/keyformat.ts'
 
 /** Length limits of keys that clients supply. */
 const MIN_LENGTH = 32

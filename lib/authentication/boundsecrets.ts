@@ -12,9 +12,9 @@
  * run reads the records of all. `boundplace` has the places. A record that is gone is in no partition, and stays for a while.
  */
 import type { Federation } from '../authorization/users/user.ts'
-import { unixSeconds } from '../meta/encoding/time.ts'
-import type { Companion, CompanionItem } from '../storage/interface.ts'
-import type { ItemKey } from '../storage/keys.ts'
+import { unixSeconds } from '../engine/meta/encoding/time.ts'
+import type { Companion, CompanionItem } from '../engine/storage/interface.ts'
+import type { ItemKey } from '../engine/storage/keys.ts'
 import { EXPIRY_INDEX } from './expiryindex.ts'
 import {
   isCount,

@@ -1,5 +1,5 @@
 /** Computes the position of credentials in the index by which expired keys and finished rotations are found. */
-import type { JsonObject } from '../meta/types.ts'
+import type { JsonObject } from '../engine/meta/types.ts'
 import type { Credential } from './credential.ts'
 import { expiryOf, type LifeLimits } from './keystatus.ts'
 

@@ -7,9 +7,9 @@
  *     pk=provider#UID   sk=# revision=1 disabled=false deleted=false
  */
 import type { Federation, PassedGate } from '../authorization/users/user.ts'
-import type { JsonObject } from '../meta/types.ts'
-import type { Companion } from '../storage/interface.ts'
-import type { ItemKey } from '../storage/keys.ts'
+import type { JsonObject } from '../engine/meta/types.ts'
+import type { Companion } from '../engine/storage/interface.ts'
+import type { ItemKey } from '../engine/storage/keys.ts'
 import { isCount, isFlag, REVIVES_TOKENS, type RecordOf, restricts, strictRecord, writable } from './strictrecord.ts'
 
 export type GateKind = 'trust' | 'provider'

@@ -1,6 +1,6 @@
 /** Defines what the side items of a key have in common that say what happened: its history and its usage. */
 import { createHash } from 'node:crypto'
-import { DAY_SECONDS } from '../meta/value/durations.ts'
+import { DAY_SECONDS } from '../engine/meta/value/durations.ts'
 
 /** How long an item is kept after what it says. */
 const KEPT_SECONDS = 90 * DAY_SECONDS

@@ -4,8 +4,8 @@
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { Scope } from '../authorization/scopes/scope.ts'
 import type { Federation } from '../authorization/users/user.ts'
-import type { JsonObject } from '../meta/types.ts'
-import { DAY_SECONDS } from '../meta/value/durations.ts'
+import type { JsonObject } from '../engine/meta/types.ts'
+import { DAY_SECONDS } from '../engine/meta/value/durations.ts'
 import type { KeyHash } from './pepper.ts'
 import {
   HASH,

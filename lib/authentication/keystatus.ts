@@ -4,8 +4,8 @@
  */
 import { type Cause, closedBy, lifeIn } from '../authorization/users/ends.ts'
 import type { KeySpec } from '../authorization/users/identity.ts'
-import type { KubeObject } from '../meta/types.ts'
-import type { Stored } from '../storage/interface.ts'
+import type { KubeObject } from '../engine/meta/types.ts'
+import type { Stored } from '../engine/storage/interface.ts'
 import type { LIFE, LIFE_OPTIONAL, RecordOf } from './strictrecord.ts'
 
 /** The part of a credential that determines its lifetime. */

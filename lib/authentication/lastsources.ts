@@ -5,8 +5,8 @@
  *     sources=[{ip=203.0.113.7 userAgent=curl/8.5.0 at=1795257600} …]
  */
 import { networkOf } from '../authorization/users/sourcecidrs.ts'
-import type { JsonObject } from '../meta/types.ts'
-import { isObject } from '../meta/value/walk.ts'
+import type { JsonObject } from '../engine/meta/types.ts'
+import { isObject } from '../engine/meta/value/walk.ts'
 import { isCount, isNonEmptyText, isText } from './strictrecord.ts'
 import { shortUserAgent } from './useragent.ts'
 

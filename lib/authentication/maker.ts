@@ -2,12 +2,12 @@
  * Makes writes of credentials conditional on the access key of the request. Otherwise a request in flight while its key is
  * revoked could still create another key.
  */
-import { keyChanged } from '../meta/errors/status.ts'
-import type { RequestContext } from '../registry/kind.ts'
-import type { Store } from '../registry/store.ts'
-import type { Companion, Mutation, Storage, Stored } from '../storage/interface.ts'
-import type { ItemKey } from '../storage/keys.ts'
-import { getCompanion } from '../storage/readcompanions.ts'
+import { keyChanged } from '../engine/meta/errors/status.ts'
+import type { RequestContext } from '../engine/registry/kind.ts'
+import type { Store } from '../engine/registry/store.ts'
+import type { Companion, Mutation, Storage, Stored } from '../engine/storage/interface.ts'
+import type { ItemKey } from '../engine/storage/keys.ts'
+import { getCompanion } from '../engine/storage/readcompanions.ts'
 import { requireUnchangedCredential, requireUnused } from './credential.ts'
 import { findClosedGate, gateKeys, requireOpenGates } from './gates.ts'
 

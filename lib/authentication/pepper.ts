@@ -4,8 +4,8 @@
  * "peppers": {"1": BASE64, "2": BASE64}}`.
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { isObject } from '../meta/value/walk.ts'
-import { keepFetched } from '../outbound/fetched.ts'
+import { isObject } from '../engine/meta/value/walk.ts'
+import { keepFetched } from '../engine/outbound/fetched.ts'
 import type { HASH, RecordOf } from './strictrecord.ts'
 
 /** The hash under which a key is stored. `hash` is base64url without padding. */

@@ -1,5 +1,5 @@
 /** Stores the values of write-only fields in credentials. */
-import type { JsonObject } from '../meta/types.ts'
+import type { JsonObject } from '../engine/meta/types.ts'
 import { constantTimeEqual } from './constanttime.ts'
 
 /** The values of write-only fields by path (`identity.connectorData`). Reads never return them. */

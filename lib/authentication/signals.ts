@@ -6,9 +6,9 @@
  *     pk=signal#20261121 sk=rotated#bXkga2V5IGhhc2gx kind=rotated name=ci uid=… at=1795257600 value=2 expires=1795862400
  *     pk=told#20261121   sk=reused#bXkga2V5IGhhc2gx expires=1795862400
  */
-import type { JsonObject } from '../meta/types.ts'
-import { DAY_SECONDS } from '../meta/value/durations.ts'
-import type { CompanionItem } from '../storage/interface.ts'
+import type { JsonObject } from '../engine/meta/types.ts'
+import { DAY_SECONDS } from '../engine/meta/value/durations.ts'
+import type { CompanionItem } from '../engine/storage/interface.ts'
 import type { KeyHash } from './pepper.ts'
 import { isCount, isNonEmptyText, isText, type RecordOf, strictRecord } from './strictrecord.ts'
 import { shortUserAgent } from './useragent.ts'

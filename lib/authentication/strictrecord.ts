@@ -1,11 +1,11 @@
 /**
  * Validates JSON objects that this service wrote, when it reads them from where others could have written. Another release
  * may have written one with more members: the reader ignores members that it does not know, unless `crit` names them
- * (lib/storage/README.md, versions of stored items).
+ * (lib/engine/storage/README.md, versions of stored items).
  */
 import type { Identity } from '../authorization/users/user.ts'
-import type { JsonObject } from '../meta/types.ts'
-import { isObject, own } from '../meta/value/walk.ts'
+import type { JsonObject } from '../engine/meta/types.ts'
+import { isObject, own } from '../engine/meta/value/walk.ts'
 
 type Check<T = unknown> = (value: unknown) => value is T
 

@@ -8,8 +8,8 @@
  *     pk=ended#TOKEN sk=TRUSTUID expires=…         written with it: no access key is given either, which could get to the place
  */
 import { createHash } from 'node:crypto'
-import type { Companion } from '../storage/interface.ts'
-import type { ItemKey } from '../storage/keys.ts'
+import type { Companion } from '../engine/storage/interface.ts'
+import type { ItemKey } from '../engine/storage/keys.ts'
 import type { KeyInternal, TargetOfKey } from './keyinternal.ts'
 import type { KeyHash } from './pepper.ts'
 

@@ -1,7 +1,7 @@
 /** Shortens the User-Agent header of a client, to be stored and shown to people. */
-import { headerText } from '../meta/encoding/headertext.ts'
-import { withoutCredentials } from '../meta/value/credentialtext.ts'
-import { toPrintable } from '../meta/value/printable.ts'
+import { headerText } from '../engine/meta/encoding/headertext.ts'
+import { withoutCredentials } from '../engine/meta/value/credentialtext.ts'
+import { toPrintable } from '../engine/meta/value/printable.ts'
 
 const MAX_LENGTH = 64
 /** More than the headers of a request can have. */

@@ -3,11 +3,11 @@
  * scope entry that would allow the request.
  */
 
-import { stringify } from '../meta/encoding/json.ts'
-import { StatusError } from '../meta/errors/status.ts'
-import type { StatusCause } from '../meta/types.ts'
-import { withoutCredentials } from '../meta/value/credentialtext.ts'
-import { forbiddenFor } from '../registry/forbidden.ts'
+import { stringify } from '../engine/meta/encoding/json.ts'
+import { StatusError } from '../engine/meta/errors/status.ts'
+import type { StatusCause } from '../engine/meta/types.ts'
+import { withoutCredentials } from '../engine/meta/value/credentialtext.ts'
+import { forbiddenFor } from '../engine/registry/forbidden.ts'
 import type { Attributes, Decision } from './attributes/attributes.ts'
 import { broaderEntry, type Judge, judgeEach, missingEntry } from './missingentry.ts'
 import { evaluate } from './scopes/evaluate.ts'

@@ -1,5 +1,5 @@
 /** Tells people at kubectl which scope entry is missing: kubectl shows the message of an error and Warnings, but no causes. */
-import type { Status } from '../meta/types.ts'
+import type { Status } from '../engine/meta/types.ts'
 
 /** The reason of the causes of a 403 that contain a scope entry which would allow the request. */
 export const SCOPE_MISSING = 'ScopeMissing'

@@ -21,11 +21,11 @@ import {
   readBound,
 } from '../authentication/boundsecrets.ts'
 import { REQUEST_SECONDS } from '../authentication/keystatus.ts'
-import { unixSeconds } from '../meta/encoding/time.ts'
-import type { Deadline } from '../meta/errors/deadline.ts'
-import { forEach, type HasTime, OutOfTime } from '../registry/parallel.ts'
-import type { CompanionItem, Storage } from '../storage/interface.ts'
-import { getCompanion } from '../storage/readcompanions.ts'
+import { unixSeconds } from '../engine/meta/encoding/time.ts'
+import type { Deadline } from '../engine/meta/errors/deadline.ts'
+import { forEach, type HasTime, OutOfTime } from '../engine/registry/parallel.ts'
+import type { CompanionItem, Storage } from '../engine/storage/interface.ts'
+import { getCompanion } from '../engine/storage/readcompanions.ts'
 import { EVER, indexEntries } from './indexpages.ts'
 
 export interface BoundSecrets {

@@ -1,8 +1,8 @@
 /** Reads the keys that a part of the expiry index names. */
 import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
-import { type HasTime, OutOfTime } from '../registry/parallel.ts'
-import { objectKey, type Store } from '../registry/store.ts'
-import type { CompanionItem, IndexRange, Storage, Stored } from '../storage/interface.ts'
+import { type HasTime, OutOfTime } from '../engine/registry/parallel.ts'
+import { objectKey, type Store } from '../engine/registry/store.ts'
+import type { CompanionItem, IndexRange, Storage, Stored } from '../engine/storage/interface.ts'
 
 /** Times after `after` and up to `to`, in unix seconds. */
 export interface Window {

@@ -1,6 +1,6 @@
 /** Judges the audience of a provider: a token that is meant for another service must not be accepted here. */
-import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
-import { withoutTrailingSlashes } from '../meta/value/slashes.ts'
+import { type FieldError, invalid } from '../engine/meta/errors/fielderror.ts'
+import { withoutTrailingSlashes } from '../engine/meta/value/slashes.ts'
 
 /** Audiences that other services use for themselves. */
 const FOREIGN: ReadonlySet<string> = new Set([

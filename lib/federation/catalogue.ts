@@ -1,5 +1,5 @@
 /** Returns the rules for the tokens of an issuer: those of its type, narrowed where strangers get tokens from the same issuer. */
-import { own } from '../meta/value/walk.ts'
+import { own } from '../engine/meta/value/walk.ts'
 import type { ClaimEntry } from './claims.ts'
 import type { ProviderSpec } from './identityprovider.schema.ts'
 import { knownIssuer } from './issuers.ts'

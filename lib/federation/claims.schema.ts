@@ -1,5 +1,5 @@
 /** Defines the entries that claims of ID tokens must meet, which identity providers and credentials share. */
-import { list, object, string } from '../meta/schema/schema.ts'
+import { list, object, string } from '../engine/meta/schema/schema.ts'
 
 /** Returns the schema of a list of claims that must all hold. */
 export const claimsSchema = <const D extends string>(description: D) =>

@@ -1,6 +1,6 @@
 /** Compares the claims of an ID token with the entries that a provider or a trust requires. */
-import type { JsonObject, JsonValue } from '../meta/types.ts'
-import { isObject, own } from '../meta/value/walk.ts'
+import type { JsonObject, JsonValue } from '../engine/meta/types.ts'
+import { isObject, own } from '../engine/meta/value/walk.ts'
 import { fitsPattern } from './pattern.ts'
 
 /** Requires one claim to have one of the values or to fit one of the patterns. */

@@ -3,13 +3,13 @@
  * an error, because the error is logged.
  * Source: OpenID Connect Discovery 1.0 section 4, RFC 8414 section 3.
  */
-import { parseJson } from '../meta/encoding/json.ts'
-import { utf8 } from '../meta/encoding/utf8.ts'
-import type { JsonObject } from '../meta/types.ts'
-import { withoutTrailingSlashes } from '../meta/value/slashes.ts'
-import { isObject } from '../meta/value/walk.ts'
-import type { Destinations } from '../outbound/addresses.ts'
-import { type HttpsAnswer, sendHttps } from '../outbound/https.ts'
+import { parseJson } from '../engine/meta/encoding/json.ts'
+import { utf8 } from '../engine/meta/encoding/utf8.ts'
+import type { JsonObject } from '../engine/meta/types.ts'
+import { withoutTrailingSlashes } from '../engine/meta/value/slashes.ts'
+import { isObject } from '../engine/meta/value/walk.ts'
+import type { Destinations } from '../engine/outbound/addresses.ts'
+import { type HttpsAnswer, sendHttps } from '../engine/outbound/https.ts'
 import { type PublicKey, parseKeySet } from './jwks.ts'
 
 export interface KeySource {

@@ -1,6 +1,6 @@
 /** Defines the fields of an identity provider. */
 import { scopeSchema } from '../authorization/scopes/scope.ts'
-import { boolean, type FromSchema, int64, list, object, string } from '../meta/schema/schema.ts'
+import { boolean, type FromSchema, int64, list, object, string } from '../engine/meta/schema/schema.ts'
 import { signatureAlgorithms } from './algorithms.ts'
 import { claimsSchema } from './claims.schema.ts'
 import { issuerTypes } from './issuers.ts'

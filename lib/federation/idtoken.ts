@@ -3,13 +3,13 @@
  * Source: RFC 7515 (JWS), RFC 7519 (JWT), RFC 8725 (best current practices), OpenID Connect Core 1.0 section 2.
  */
 import { createHash } from 'node:crypto'
-import { holdsFloat } from '../meta/encoding/floats.ts'
-import { parseJson } from '../meta/encoding/json.ts'
-import { DecodeError, TOO_MANY_VALUES } from '../meta/encoding/jsonscanner.ts'
-import { rfc3339OfUnix, unixSeconds } from '../meta/encoding/time.ts'
-import { utf8 } from '../meta/encoding/utf8.ts'
-import type { JsonObject, JsonValue } from '../meta/types.ts'
-import { isObject, own } from '../meta/value/walk.ts'
+import { holdsFloat } from '../engine/meta/encoding/floats.ts'
+import { parseJson } from '../engine/meta/encoding/json.ts'
+import { DecodeError, TOO_MANY_VALUES } from '../engine/meta/encoding/jsonscanner.ts'
+import { rfc3339OfUnix, unixSeconds } from '../engine/meta/encoding/time.ts'
+import { utf8 } from '../engine/meta/encoding/utf8.ts'
+import type { JsonObject, JsonValue } from '../engine/meta/types.ts'
+import { isObject, own } from '../engine/meta/value/walk.ts'
 import { isAlgorithm, type SignatureAlgorithm } from './algorithms.ts'
 import { LONGEST_LIFE } from './issuers.ts'
 

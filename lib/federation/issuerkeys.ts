@@ -3,9 +3,9 @@
  * functions together fetch the keys of a provider at most once a minute, whichever tokens they receive.
  */
 
-import type { JsonObject } from '../meta/types.ts'
-import type { CompanionItem, Storage } from '../storage/interface.ts'
-import { getCompanion } from '../storage/readcompanions.ts'
+import type { JsonObject } from '../engine/meta/types.ts'
+import type { CompanionItem, Storage } from '../engine/storage/interface.ts'
+import { getCompanion } from '../engine/storage/readcompanions.ts'
 import { fitsAlgorithm } from './algorithms.ts'
 import { type FetchedKeys, type KeySource, UnusableAnswer } from './discovery.ts'
 import type { IdToken } from './idtoken.ts'

@@ -2,7 +2,7 @@
  * Recognizes issuers by their URL. The list becomes outdated: an issuer that is not in it counts as private, and a trust must still
  * bind one of its claims.
  */
-import { DAY_SECONDS } from '../meta/value/durations.ts'
+import { DAY_SECONDS } from '../engine/meta/value/durations.ts'
 
 /** How often an ID token can be exchanged: once, or until it expires, for tokens that owners read from a file or a cache. */
 export type TokenUse = 'Once' | 'Lifetime'

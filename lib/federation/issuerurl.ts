@@ -1,10 +1,10 @@
 /**
  * Validates URLs of issuers and of their keys. Issuers are compared as text, so only one spelling of a URL is valid. Whether
- * an address may be called is decided when it is called: lib/outbound/addresses.ts.
+ * an address may be called is decided when it is called: lib/engine/outbound/addresses.ts.
  */
 import { isIP } from 'node:net'
-import { type FieldError, forbidden, invalid } from '../meta/errors/fielderror.ts'
-import { withoutTrailingSlashes } from '../meta/value/slashes.ts'
+import { type FieldError, forbidden, invalid } from '../engine/meta/errors/fielderror.ts'
+import { withoutTrailingSlashes } from '../engine/meta/value/slashes.ts'
 
 interface UrlRules {
   /** The issuer and the URL of this API. No provider is at or below them. */

@@ -3,10 +3,10 @@
  * an issuer sends is stored.
  */
 import { createPublicKey } from 'node:crypto'
-import { parseJson } from '../meta/encoding/json.ts'
-import { modulusBits } from '../meta/encoding/keysizes.ts'
-import type { JsonObject, JsonValue } from '../meta/types.ts'
-import { isObject } from '../meta/value/walk.ts'
+import { parseJson } from '../engine/meta/encoding/json.ts'
+import { modulusBits } from '../engine/meta/encoding/keysizes.ts'
+import type { JsonObject, JsonValue } from '../engine/meta/types.ts'
+import { isObject } from '../engine/meta/value/walk.ts'
 import { fitsAlgorithm, isAlgorithm, signatureAlgorithms } from './algorithms.ts'
 
 /** A public key of an issuer, as it is stored. It is not an interface, so that it can be assigned to JsonObject. */

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { KEY_RUN } from '../authorization/users/identity.ts'
-import { withoutCredentials } from '../meta/value/credentialtext.ts'
-import { toPrintable } from '../meta/value/printable.ts'
-import { own } from '../meta/value/walk.ts'
+import { withoutCredentials } from '../engine/meta/value/credentialtext.ts'
+import { toPrintable } from '../engine/meta/value/printable.ts'
+import { own } from '../engine/meta/value/walk.ts'
 import type { IssuerRules } from './catalogue.ts'
 import { claimText } from './claims.ts'
 import type { IdToken } from './idtoken.ts'

@@ -2,8 +2,8 @@
  * Validates which claims a provider or a trust requires. An issuer that strangers use too is trusted only with a claim that
  * tells tenants apart: exact values of ids that are never reassigned.
  */
-import { duplicate, type FieldError, forbidden, invalid, required, tooMany } from '../meta/errors/fielderror.ts'
-import { own } from '../meta/value/walk.ts'
+import { duplicate, type FieldError, forbidden, invalid, required, tooMany } from '../engine/meta/errors/fielderror.ts'
+import { own } from '../engine/meta/value/walk.ts'
 import { bindsWithIds, type IssuerRules, isExact } from './catalogue.ts'
 import type { ClaimEntry } from './claims.ts'
 import { invalidPattern } from './pattern.ts'

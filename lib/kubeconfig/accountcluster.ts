@@ -2,10 +2,11 @@
  * Makes the credentials of kube configs for clusters and virtual clusters that verify no tokens of this service: tokens of their own
  * service accounts.
  */
+
+import { type FieldError, forbidden, invalid } from '../engine/meta/errors/fielderror.ts'
+import { beingDeleted, invalidObject } from '../engine/meta/errors/status.ts'
+import type { KubeObject } from '../engine/meta/types.ts'
 import { KINDS } from '../kinds/kinds.ts'
-import { type FieldError, forbidden, invalid } from '../meta/errors/fielderror.ts'
-import { beingDeleted, invalidObject } from '../meta/errors/status.ts'
-import type { KubeObject } from '../meta/types.ts'
 import { type AccountRequest, forbiddenToken, type IssueServices, issueAccountToken } from './boundtokens.ts'
 import { clusterCredentials, trustedAuthority } from './clustersecret.ts'
 import { authorityOf, type ClusterRequest } from './connectedcluster.ts'

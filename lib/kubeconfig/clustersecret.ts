@@ -1,7 +1,7 @@
 /** Reads the credentials of clusters from Secrets Manager. */
 
-import { formatValue } from '../meta/encoding/badvalue.ts'
-import { defined } from '../meta/value/defined.ts'
+import { formatValue } from '../engine/meta/encoding/badvalue.ts'
+import { defined } from '../engine/meta/value/defined.ts'
 import { type Credentials, parseCredentials } from './cluster/credentials.ts'
 import { clusterError } from './cluster/failure.ts'
 import { fromBase64, parseCertificates, toPem } from './cluster/pem.ts'

@@ -1,6 +1,6 @@
 /** Writes kube configs (client-go's Config v1), and reads the credential of a written one. */
-import { dumpYaml, parseYaml } from '../meta/encoding/yaml.ts'
-import type { JsonObject } from '../meta/types.ts'
+import { dumpYaml, parseYaml } from '../engine/meta/encoding/yaml.ts'
+import type { JsonObject } from '../engine/meta/types.ts'
 import { toBase64 } from './cluster/pem.ts'
 import { readKubeConfig } from './cluster/readkubeconfig.ts'
 

@@ -1,9 +1,9 @@
 /** Reads the parts of a virtual cluster instance that its kube configs depend on. */
 
-import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
-import { badRequest } from '../meta/errors/status.ts'
-import type { KubeObject } from '../meta/types.ts'
-import { defined } from '../meta/value/defined.ts'
+import { type FieldError, invalid } from '../engine/meta/errors/fielderror.ts'
+import { badRequest } from '../engine/meta/errors/status.ts'
+import type { KubeObject } from '../engine/meta/types.ts'
+import { defined } from '../engine/meta/value/defined.ts'
 import { memberOf } from './cluster/members.ts'
 import { isServerUrl } from './cluster/serverurl.ts'
 

@@ -1,10 +1,10 @@
 /** Creates kube configs, from the parent of the request to the YAML text. The parents differ in the credentials that they make. */
 
 import type { UserInfo } from '../authorization/users/user.ts'
+import { rfc3339 } from '../engine/meta/encoding/time.ts'
+import type { FieldError } from '../engine/meta/errors/fielderror.ts'
+import { forbiddenResource, type StatusError } from '../engine/meta/errors/status.ts'
 import type { KindRow } from '../kinds/kinds.ts'
-import { rfc3339 } from '../meta/encoding/time.ts'
-import type { FieldError } from '../meta/errors/fielderror.ts'
-import { forbiddenResource, type StatusError } from '../meta/errors/status.ts'
 import { type ConfigUser, kubeConfigText } from './configtext.ts'
 import { entryNameOf } from './deployment.ts'
 import { isVisibleUser } from './token/visibleuser.ts'

@@ -1,5 +1,5 @@
 /** Opens the secrets of this process. */
-import { provided } from '../meta/provided.ts'
+import { provided } from '../engine/meta/provided.ts'
 import { type OpenTexts, SecretError } from './secrets.ts'
 
 /** What the process provides. Its errors are those of the machine, because each bundle has a SecretError of its own. */

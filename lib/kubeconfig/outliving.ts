@@ -3,7 +3,7 @@
  * certificate that outlives it. A certificate cannot be revoked.
  */
 import type { UserInfo } from '../authorization/users/user.ts'
-import { rfc3339, rfc3339OfUnix } from '../meta/encoding/time.ts'
+import { rfc3339, rfc3339OfUnix } from '../engine/meta/encoding/time.ts'
 import { SHORTEST } from './ttl.ts'
 
 /** Covers the time until the virtual cluster signs, and the difference between its clock and ours. */

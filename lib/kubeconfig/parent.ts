@@ -1,6 +1,6 @@
 /** Chooses the parent of a kube config: by what the stored object is, and by who issues the tokens of the cluster. */
 import type { NamedPlace } from '../authorization/scopes/place.ts'
-import type { KubeObject } from '../meta/types.ts'
+import type { KubeObject } from '../engine/meta/types.ts'
 import { accountCluster, accountInstance } from './accountcluster.ts'
 import type { IssueServices } from './boundtokens.ts'
 import { type ClusterRequest, connectedCluster } from './connectedcluster.ts'

@@ -1,5 +1,5 @@
 /** Derives the name of the secret with a virtual cluster's credentials. */
-import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
+import { type FieldError, invalid } from '../engine/meta/errors/fielderror.ts'
 
 /** The characters that Secrets Manager allows in names, except the colon: an ARN could name any secret. */
 const NAME = /^[A-Za-z0-9/_+=.@-]+$/

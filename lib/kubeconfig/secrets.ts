@@ -1,5 +1,5 @@
 /** Caches the secrets of a deployment. Their errors reveal nothing. */
-import { type Fetched, keepFetched } from '../outbound/fetched.ts'
+import { type Fetched, keepFetched } from '../engine/outbound/fetched.ts'
 
 /** `NotFound`: the secret or version does not exist, or is being deleted. `Unavailable`: the state is unknown. */
 type SecretErrorCode = 'NotFound' | 'Unavailable'

@@ -3,8 +3,8 @@
  * @aws-sdk/client-secrets-manager.
  */
 import type { SecretsManagerClient, SecretsManagerClientConfig } from '@aws-sdk/client-secrets-manager'
-import { countRequests } from '../outbound/countrequests.ts'
-import { keepFetched } from '../outbound/fetched.ts'
+import { countRequests } from '../engine/outbound/countrequests.ts'
+import { keepFetched } from '../engine/outbound/fetched.ts'
 import { type OpenTexts, SecretError, type SecretTexts } from './secrets.ts'
 
 const sdk = () => import('./secretsclient.ts')

@@ -1,6 +1,6 @@
 /** Computes and validates the lifetime of kube configs. */
-import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
-import { DAY_SECONDS } from '../meta/value/durations.ts'
+import { type FieldError, invalid } from '../engine/meta/errors/fielderror.ts'
+import { DAY_SECONDS } from '../engine/meta/value/durations.ts'
 
 /** The shortest duration that Kubernetes signs (pkg/apis/certificates/validation). */
 export const SHORTEST = 600

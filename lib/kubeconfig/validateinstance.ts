@@ -2,9 +2,9 @@
  * Validates what the kube configs of instances and of clusters are made of, so that what can never work is refused when it is written, not when
  * somebody needs it.
  */
-import { type FieldError, forbidden, invalid } from '../meta/errors/fielderror.ts'
-import { dnsLabelErrors } from '../meta/object/names.ts'
-import type { KubeObject } from '../meta/types.ts'
+import { type FieldError, forbidden, invalid } from '../engine/meta/errors/fielderror.ts'
+import { dnsLabelErrors } from '../engine/meta/object/names.ts'
+import type { KubeObject } from '../engine/meta/types.ts'
 import { fromBase64, hasOtherBlocks, parseCertificates } from './cluster/pem.ts'
 import { isServerUrl } from './cluster/serverurl.ts'
 import { ingressUrl, SERVER_RULE, toInstance, withoutPassword } from './instance.ts'

@@ -3,10 +3,10 @@
 import { restrictsInside } from '../authorization/restriction.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
+import { checkDeadline, type Deadline } from '../engine/meta/errors/deadline.ts'
+import { type FieldError, forbidden } from '../engine/meta/errors/fielderror.ts'
+import { defined } from '../engine/meta/value/defined.ts'
 import { KINDS } from '../kinds/kinds.ts'
-import { checkDeadline, type Deadline } from '../meta/errors/deadline.ts'
-import { type FieldError, forbidden } from '../meta/errors/fielderror.ts'
-import { defined } from '../meta/value/defined.ts'
 import {
   type CertificateServices,
   type ClientCertificate,

@@ -14,6 +14,7 @@ import { keyStatus, lifeOfStored } from '../authentication/keystatus.ts'
 import { restrictsInside } from '../authorization/restriction.ts'
 import { keyIdentity } from '../authorization/users/identity.ts'
 import { endSecrets } from '../controllers/boundsecrets.ts'
+import { unixSeconds } from '../engine/meta/encoding/time.ts'
 import { removeBoundSecret } from '../kubeconfig/boundtokens.ts'
 import { accountName } from '../kubeconfig/serviceaccounts/accountname.ts'
 import {
@@ -23,7 +24,6 @@ import {
   instanceTarget,
   isVirtual,
 } from '../kubeconfig/serviceaccounts/target.ts'
-import { unixSeconds } from '../meta/encoding/time.ts'
 import { describeError } from './process/logger.ts'
 import { createServer, type Server } from './server.ts'
 

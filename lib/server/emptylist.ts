@@ -1,6 +1,6 @@
 /** Makes the handlers that list and watch kinds without objects. */
-import { emptyCollection } from '../endpoints/watches/emptycollection.ts'
-import type { KindInfo } from '../registry/kind.ts'
+import { emptyCollection } from '../engine/endpoints/watches/emptycollection.ts'
+import type { KindInfo } from '../engine/registry/kind.ts'
 import type { LambdaHandler } from './lambda/runtime.ts'
 import { serve } from './lambda/serve.ts'
 import { lazy } from './process/lazy.ts'

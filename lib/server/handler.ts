@@ -3,13 +3,13 @@
  * verb that do not fit do not compile.
  */
 
-import type { Call, Handler, StoredCall, VirtualCall } from '../endpoints/call.ts'
-import { answerComputed } from '../endpoints/handlers/computed.ts'
-import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
-import { runHandler } from '../endpoints/run.ts'
-import type { KubeObject } from '../meta/types.ts'
-import type { ComputedKind, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../registry/kind.ts'
-import type { Table } from '../storage/interface.ts'
+import type { Call, Handler, StoredCall, VirtualCall } from '../engine/endpoints/call.ts'
+import { answerComputed } from '../engine/endpoints/handlers/computed.ts'
+import type { ApiRequest, ApiResponse } from '../engine/endpoints/request.ts'
+import { runHandler } from '../engine/endpoints/run.ts'
+import type { KubeObject } from '../engine/meta/types.ts'
+import type { ComputedKind, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../engine/registry/kind.ts'
+import type { Table } from '../engine/storage/interface.ts'
 import type { LambdaHandler } from './lambda/runtime.ts'
 import { type Endpoint, type Notes, serveWith } from './lambda/serve.ts'
 import { describeError } from './process/logger.ts'

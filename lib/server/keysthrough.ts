@@ -3,10 +3,10 @@ import { table as trusts } from '../apis/management/v1/federation/federatedident
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import type { Lifecycle } from '../controllers/events/lifecycle.ts'
+import { type HasTime, OutOfTime } from '../engine/registry/parallel.ts'
+import { eachStored } from '../engine/registry/store.ts'
+import type { Storage } from '../engine/storage/interface.ts'
 import { decodeTrustInternal, keyNamePrefix } from '../federation/trust.ts'
-import { type HasTime, OutOfTime } from '../registry/parallel.ts'
-import { eachStored } from '../registry/store.ts'
-import type { Storage } from '../storage/interface.ts'
 
 /** Returns the function that yields the uids of the keys that came through a trust, or through any trust of an identity provider. */
 export function keysThrough(storage: Storage, hasTime: HasTime): Lifecycle['keysThrough'] {

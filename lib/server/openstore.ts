@@ -1,9 +1,9 @@
 /** Opens the store. No other module outside of the storage package knows which driver it has. */
 import { randomUUID } from 'node:crypto'
 import { driver } from '#store-driver'
-import { tableName, tableVariable } from '../storage/driver.ts'
-import type { Storage } from '../storage/interface.ts'
-import { storageOver } from '../storage/protocol/storage.ts'
+import { tableName, tableVariable } from '../engine/storage/driver.ts'
+import type { Storage } from '../engine/storage/interface.ts'
+import { storageOver } from '../engine/storage/protocol/storage.ts'
 import { checkVariable, type Environment, requiredText } from './process/environment.ts'
 import { lazy } from './process/lazy.ts'
 import { countCall } from './process/metrics.ts'

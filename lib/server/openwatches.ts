@@ -7,10 +7,10 @@
  * item when it ends. If the function dies, the item expires. No other request reads or writes these items.
  */
 import { identityOf } from '../authorization/users/identity.ts'
-import type { EndpointServices } from '../endpoints/call.ts'
-import { tooManyRequests } from '../meta/errors/status.ts'
-import type { Storage } from '../storage/interface.ts'
-import { companionPages } from '../storage/readcompanions.ts'
+import type { EndpointServices } from '../engine/endpoints/call.ts'
+import { tooManyRequests } from '../engine/meta/errors/status.ts'
+import type { Storage } from '../engine/storage/interface.ts'
+import { companionPages } from '../engine/storage/readcompanions.ts'
 
 /** How long a watch counts after its last renewal. */
 const leaseMs = 60_000

@@ -1,10 +1,10 @@
 /**
- * Settles the change logs on a schedule. Without it, idle logs would grow too old to be read (lib/storage/README.md, "How
+ * Settles the change logs on a schedule. Without it, idle logs would grow too old to be read (lib/engine/storage/README.md, "How
  * it is read").
  */
 
 import { storedKinds } from '../apis/stored.ts'
-import { forEach } from '../registry/parallel.ts'
+import { forEach } from '../engine/registry/parallel.ts'
 import { createServer } from './server.ts'
 
 /** Returns the handler, which runs every minute. Concurrent runs are safe. A log that fails does not keep the others from it. */

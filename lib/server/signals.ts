@@ -1,5 +1,5 @@
 /** Writes signals, each once in a process: repeated uses and reports of one value cost no writes. */
-import type { CommitOptions, CompanionItem, Storage } from '../storage/interface.ts'
+import type { CommitOptions, CompanionItem, Storage } from '../engine/storage/interface.ts'
 
 /** The signals that this process has written to each store. */
 const memories = new WeakMap<object, Set<string>>()

@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { dumpYaml, parseYaml } from '../../lib/meta/encoding/yaml.ts'
+import { dumpYaml, parseYaml } from '../../lib/engine/meta/encoding/yaml.ts'
 import { patience } from '../support/patience.ts'
 import { type Client, createClient, type Reply, type Target } from './client.ts'
 import { type Difference, differences } from './differences.ts'

@@ -1,9 +1,9 @@
 /** Builds CustomResourceDefinitions, with which kube-apiserver serves the stored kinds as custom resources. */
 
 import { openApiSchema } from '../../infra/documents/openapischema.ts'
-import type { ObjectSchema, Schema } from '../../lib/meta/schema/schema.ts'
-import type { JsonObject } from '../../lib/meta/types.ts'
-import type { StoredKind } from '../../lib/registry/kind.ts'
+import type { ObjectSchema, Schema } from '../../lib/engine/meta/schema/schema.ts'
+import type { JsonObject } from '../../lib/engine/meta/types.ts'
+import type { StoredKind } from '../../lib/engine/registry/kind.ts'
 
 /** Members that a custom resource cannot have, because they are write-only or computed. */
 const isPlain = ({ writeOnly, readOnly }: Schema): boolean => writeOnly === undefined && readOnly === undefined

@@ -1,5 +1,5 @@
 /** Generates values of a schema: mostly valid, and invalid with the probability `oddness`. */
-import type { ObjectSchema, Schema } from '../../lib/meta/schema/schema.ts'
+import type { ObjectSchema, Schema } from '../../lib/engine/meta/schema/schema.ts'
 import type { Json } from '../conformance/scenario.ts'
 import { listed, type Random } from './random.ts'
 

@@ -2,11 +2,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { repair } from '../../infra/repair.ts'
 import type { StoredItem } from '../../infra/restoredvalues.ts'
-import { marshalItem, unmarshalItem } from '../../lib/storage/dynamodb/expressions.ts'
-import type { Item } from '../../lib/storage/items.ts'
-import { isSlot, slotKey } from '../../lib/storage/keys.ts'
+import { marshalItem, unmarshalItem } from '../../lib/engine/storage/dynamodb/expressions.ts'
+import type { Item } from '../../lib/engine/storage/items.ts'
+import { isSlot, slotKey } from '../../lib/engine/storage/keys.ts'
 import { changeInternal } from '../lib/controllers/events/publisher.ts'
-import { newWorld, reference, type World } from '../lib/controllers/world.ts'
+import { newWorld, reference, type World } from '../lib/engine/controllers/world.ts'
 
 /** The items of two keys, the second of which the first one owns, before and after a change of it. */
 let before: Item[]

@@ -9,8 +9,16 @@ import { positionKey } from '../../lib/authentication/history/keptsince.ts'
 import { markKey, type SignalKind, signalItem } from '../../lib/authentication/signals.ts'
 import { endedTarget } from '../../lib/authentication/targetkeys.ts'
 import { recordingKey } from '../../lib/authentication/usage/items.ts'
+import {
+  activityOf,
+  deletedOf,
+  type ItemKey,
+  marksOf,
+  revisionKey,
+  rowsOf,
+  slotKey,
+} from '../../lib/engine/storage/keys.ts'
 import { KINDS, kindRows } from '../../lib/kinds/kinds.ts'
-import { activityOf, deletedOf, type ItemKey, marksOf, revisionKey, rowsOf, slotKey } from '../../lib/storage/keys.ts'
 
 type EventName = 'INSERT' | 'MODIFY' | 'REMOVE'
 

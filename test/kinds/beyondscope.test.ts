@@ -4,7 +4,7 @@ import { FederatedIdentityCredential } from '../../lib/apis/management/v1/federa
 import { IdentityProvider } from '../../lib/apis/management/v1/federation/identityprovider.ts'
 import { storedKinds } from '../../lib/apis/stored.ts'
 import type { Scope } from '../../lib/authorization/scopes/scope.ts'
-import type { JsonObject, KubeObject, ObjectMeta } from '../../lib/meta/types.ts'
+import type { JsonObject, KubeObject, ObjectMeta } from '../../lib/engine/meta/types.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, contextOf, withScopes } from '../support/users.ts'
 import { refusal, worldOf } from './contract.ts'

@@ -1,9 +1,9 @@
 /** Tests VirtualClusterInstance: the contract of stored kinds, then access to instances. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import type { JsonObject } from '../../lib/meta/types.ts'
-import { createObject } from '../../lib/registry/create.ts'
-import { listObjects } from '../../lib/registry/read.ts'
+import type { JsonObject } from '../../lib/engine/meta/types.ts'
+import { createObject } from '../../lib/engine/registry/create.ts'
+import { listObjects } from '../../lib/engine/registry/read.ts'
 import { testAuthority } from '../lib/kubeconfig/authority.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, alice, bob, contextOf, userNamed } from '../support/users.ts'

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { KubeObject } from '../../lib/meta/types.ts'
-import { slotKey } from '../../lib/storage/keys.ts'
+import type { KubeObject } from '../../lib/engine/meta/types.ts'
+import { slotKey } from '../../lib/engine/storage/keys.ts'
 import { endless } from '../support/deadlines.ts'
 import { accessKey, keys as path } from '../support/objects.ts'
 import { type Reflector, startReflector } from '../support/reflector.ts'

@@ -3,7 +3,7 @@
  * ended works again.
  */
 import { describe, expect, test } from 'vitest'
-import { randomFrom } from '../lib/storage/adversary/simulation.ts'
+import { randomFrom } from '../lib/engine/storage/adversary/simulation.ts'
 import type { Weather } from '../support/badnetwork.ts'
 import { useBadNetwork } from '../support/badserver.ts'
 import { seed } from '../support/effort.ts'

@@ -4,7 +4,7 @@ import { OwnedAccessKeyHistory } from '../../lib/apis/management/v1/history/owne
 import { madeWith } from '../../lib/apis/management/v1/ownedaccesskey.table.ts'
 import { historyItem, historyPartition } from '../../lib/authentication/history/items.ts'
 import { noticeAddress } from '../../lib/authentication/history/newaddress.ts'
-import { rowsOf } from '../../lib/storage/keys.ts'
+import { rowsOf } from '../../lib/engine/storage/keys.ts'
 import { unhurried } from '../support/deadlines.ts'
 import { keys } from '../support/objects.ts'
 import type { MadeKey } from '../support/server.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
-import type { JsonValue } from '../../lib/meta/types.ts'
+import type { JsonValue } from '../../lib/engine/meta/types.ts'
 import { possibleKeys } from '../../lib/server/leaks/findvalues.ts'
 import { cleanUrl } from '../../lib/server/leaks/leakurl.ts'
 import { readReport } from '../../lib/server/leaks/report.ts'

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { revoke as revokeKey } from '../../lib/server/oauth/revoke.ts'
-import { randomFrom } from '../lib/storage/adversary/simulation.ts'
+import { randomFrom } from '../lib/engine/storage/adversary/simulation.ts'
 import { endless } from '../support/deadlines.ts'
 import {
   claimsOf,

@@ -732,7 +732,11 @@ describe('a cluster whose service accounts issue the tokens', () => {
       ]
       for (const one of foreign) {
         const answer = await revoke(one)
-        expect(errorOf(answer)).toEqual([400, 'unsupported_token_type', expect.stringContaining('not for this service')])
+        expect(errorOf(answer)).toEqual([
+          400,
+          'unsupported_token_type',
+          expect.stringContaining('not for this service'),
+        ])
         expect(server.auditOf(answer).reason).toBe('foreign_token')
       }
       const ended = [

@@ -1,6 +1,6 @@
 /** Revocations while calls of the table fail in every way: the answers must be true, and a repetition must finish. */
 import { expect, test } from 'vitest'
-import { randomFrom } from '../lib/storage/adversary/simulation.ts'
+import { randomFrom } from '../lib/engine/storage/adversary/simulation.ts'
 import { useBadNetwork } from '../support/badserver.ts'
 import { seed } from '../support/effort.ts'
 import { namesOf, revokingOn } from '../support/revocations.ts'

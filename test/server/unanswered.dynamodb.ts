@@ -1,6 +1,6 @@
 /** Tests what clients learn when the table does not answer, and what their requests have done then. */
 import { describe, expect, test } from 'vitest'
-import { randomFrom } from '../lib/storage/adversary/simulation.ts'
+import { randomFrom } from '../lib/engine/storage/adversary/simulation.ts'
 import { useBadNetwork } from '../support/badserver.ts'
 import { seed } from '../support/effort.ts'
 import { accessKey, keys } from '../support/objects.ts'

@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
-import { withoutTrailingSlashes } from '../../lib/meta/value/slashes.ts'
+import { withoutTrailingSlashes } from '../../lib/engine/meta/value/slashes.ts'
 
 export interface Answer {
   status: number

@@ -1,8 +1,8 @@
 /** Copies the stored items of one access key under other names, which is faster than creating keys. */
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
-import type { Item } from '../../lib/storage/items.ts'
-import { type ItemKey, rowsOf } from '../../lib/storage/keys.ts'
+import type { Item } from '../../lib/engine/storage/items.ts'
+import { type ItemKey, rowsOf } from '../../lib/engine/storage/keys.ts'
 
 /** Direct access to the items of a table. */
 export interface Rows {

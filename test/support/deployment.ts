@@ -5,10 +5,10 @@
 import { randomBytes } from 'node:crypto'
 import { provideServices } from '../../infra/local/aws/services.ts'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import { provide } from '../../lib/engine/meta/provided.ts'
+import type { Item, Items } from '../../lib/engine/storage/items.ts'
 import { type LocalSecrets, SECRETS } from '../../lib/kubeconfig/localsecrets.ts'
-import { provide } from '../../lib/meta/provided.ts'
 import { createServer, type Server } from '../../lib/server/server.ts'
-import type { Item, Items } from '../../lib/storage/items.ts'
 import { credentials, region, startAws } from './aws.ts'
 import { isDynamoDB, openStore, type TestStore } from './store.ts'
 

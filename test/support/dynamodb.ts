@@ -16,9 +16,9 @@ import {
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { startGuardedProcess } from '../../infra/local/host/guardedprocess.ts'
 import { tableDefinition, timeToLive } from '../../infra/local/table.ts'
-import { connectTable } from '../../lib/storage/dynamodb/client.ts'
-import { unmarshalItem } from '../../lib/storage/dynamodb/expressions.ts'
-import type { Item } from '../../lib/storage/items.ts'
+import { connectTable } from '../../lib/engine/storage/dynamodb/client.ts'
+import { unmarshalItem } from '../../lib/engine/storage/dynamodb/expressions.ts'
+import type { Item } from '../../lib/engine/storage/items.ts'
 
 export interface TestDynamoDB {
   endpoint: string

@@ -1,11 +1,11 @@
 /** Calls the handler of a verb without a server, for tests that need another clock than real time. */
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
-import type { EndpointServices, Handler, StoredCall } from '../../lib/endpoints/call.ts'
-import type { ApiResponse } from '../../lib/endpoints/request.ts'
-import { runHandler } from '../../lib/endpoints/run.ts'
-import type { Deadline } from '../../lib/meta/errors/deadline.ts'
-import { StatusError } from '../../lib/meta/errors/status.ts'
-import type { Store } from '../../lib/registry/store.ts'
+import type { EndpointServices, Handler, StoredCall } from '../../lib/engine/endpoints/call.ts'
+import type { ApiResponse } from '../../lib/engine/endpoints/request.ts'
+import { runHandler } from '../../lib/engine/endpoints/run.ts'
+import type { Deadline } from '../../lib/engine/meta/errors/deadline.ts'
+import { StatusError } from '../../lib/engine/meta/errors/status.ts'
+import type { Store } from '../../lib/engine/registry/store.ts'
 import { endless } from './deadlines.ts'
 import { contextOf, type TestContext } from './users.ts'
 

@@ -1,5 +1,5 @@
 /** Holds operations on a table until the test releases them. */
-import type { Items } from '../../lib/storage/items.ts'
+import type { Items } from '../../lib/engine/storage/items.ts'
 
 export type Operation = Exclude<keyof Items, 'limits'>
 

@@ -1,7 +1,7 @@
 /** Generates random histories of objects whose readers change, in a table and in a model of it. */
 import fc from 'fast-check'
-import type { KubeObject } from '../../lib/meta/types.ts'
-import type { Storage, Stored, Table } from '../../lib/storage/interface.ts'
+import type { KubeObject } from '../../lib/engine/meta/types.ts'
+import type { Storage, Stored, Table } from '../../lib/engine/storage/interface.ts'
 import { unhurried } from './deadlines.ts'
 
 export type Step =

@@ -1,6 +1,6 @@
 /** Reads the shapes of ID tokens in `test/fixtures/idtokens`: the claims that each platform documents. */
 import { readdir, readFile } from 'node:fs/promises'
-import type { JsonObject } from '../../lib/meta/types.ts'
+import type { JsonObject } from '../../lib/engine/meta/types.ts'
 
 export interface IdTokenShape {
   /** File name without extension, as `github.branch`. */

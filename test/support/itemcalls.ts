@@ -1,5 +1,5 @@
 /** Intercepts the operations on items. */
-import type { Items } from '../../lib/storage/items.ts'
+import type { Items } from '../../lib/engine/storage/items.ts'
 
 export type Operation = Exclude<keyof Items, 'limits'>
 

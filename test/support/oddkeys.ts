@@ -3,7 +3,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:tls'
-import type { JsonObject } from '../../lib/meta/types.ts'
+import type { JsonObject } from '../../lib/engine/meta/types.ts'
 import { SERVER_AUTH, testAuthority } from '../lib/kubeconfig/authority.ts'
 import { listening } from './listening.ts'
 

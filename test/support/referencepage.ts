@@ -1,7 +1,7 @@
 /** Writes the reference page of a kind in Markdown from its schema. */
 import { EXEC_CREDENTIAL_PARAMETERS, type OpenApiKind } from '../../infra/documents/paths.ts'
-import type { Schema } from '../../lib/meta/schema/schema.ts'
-import { child } from '../../lib/meta/value/walk.ts'
+import type { Schema } from '../../lib/engine/meta/schema/schema.ts'
+import { child } from '../../lib/engine/meta/value/walk.ts'
 
 function typeName(schema: Schema): string {
   switch (schema.type) {

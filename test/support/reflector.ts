@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { KubeObject, Status } from '../../lib/meta/types.ts'
+import type { KubeObject, Status } from '../../lib/engine/meta/types.ts'
 import type { TestServer } from './server.ts'
 
 export interface Seen {

@@ -5,16 +5,16 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { driver } from '#store-driver'
-import { provide } from '../../lib/meta/provided.ts'
-import type { Driver } from '../../lib/storage/driver.ts'
-import type { Storage } from '../../lib/storage/interface.ts'
-import type { Item, Items } from '../../lib/storage/items.ts'
-import { storageOver } from '../../lib/storage/protocol/storage.ts'
-import { openDatabase } from '../../lib/storage/sqlite/database.ts'
-import { driver as embedded, tableNamed } from '../../lib/storage/sqlite/driver.ts'
-import { decode } from '../../lib/storage/sqlite/encoding.ts'
-import { itemsOf } from '../../lib/storage/sqlite/sqlite.ts'
-import { tableIn } from '../../lib/storage/sqlite/table.ts'
+import { provide } from '../../lib/engine/meta/provided.ts'
+import type { Driver } from '../../lib/engine/storage/driver.ts'
+import type { Storage } from '../../lib/engine/storage/interface.ts'
+import type { Item, Items } from '../../lib/engine/storage/items.ts'
+import { storageOver } from '../../lib/engine/storage/protocol/storage.ts'
+import { openDatabase } from '../../lib/engine/storage/sqlite/database.ts'
+import { driver as embedded, tableNamed } from '../../lib/engine/storage/sqlite/driver.ts'
+import { decode } from '../../lib/engine/storage/sqlite/encoding.ts'
+import { itemsOf } from '../../lib/engine/storage/sqlite/sqlite.ts'
+import { tableIn } from '../../lib/engine/storage/sqlite/table.ts'
 import type { TestDynamoDB } from './dynamodb.ts'
 
 export interface TestStore {
@@ -39,7 +39,7 @@ export const openStore = (file = ':memory:'): Promise<TestStore> => (isDynamoDB 
 
 async function openDynamoDB(): Promise<TestStore> {
   const { startDynamoDB } = await import('./dynamodb.ts')
-  const { itemsIn } = await import('../../lib/storage/dynamodb/dynamodb.ts')
+  const { itemsIn } = await import('../../lib/engine/storage/dynamodb/dynamodb.ts')
   const dynamodb = await startDynamoDB()
   const { connect, table, all, empty, stop } = dynamodb
   return { table, items: (now = Date.now) => itemsIn(connect(), table, now), all, empty, dynamodb, close: stop }

@@ -2,7 +2,7 @@
 
 import type { Scope } from '../../lib/authorization/scopes/scope.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
-import type { RequestContext } from '../../lib/registry/kind.ts'
+import type { RequestContext } from '../../lib/engine/registry/kind.ts'
 import { endless } from './deadlines.ts'
 
 /** Returns the user `name` with a key without a scope. */

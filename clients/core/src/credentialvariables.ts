@@ -1,5 +1,5 @@
 /** Names the variables of an environment that give a program a credential: of this API, of a cluster, or the ID token of a job. */
-import { withoutCredentials } from '../../../lib/meta/value/credentialtext.ts'
+import { withoutCredentials } from '../../../lib/engine/meta/value/credentialtext.ts'
 
 /** Reports whether the programs of this project, or the clients of Kubernetes, find a credential by the variable. */
 export const isKeyVariable = (name: string): boolean =>

@@ -1,5 +1,5 @@
 /** Tells how long access keys live, and which come from an exchange. Times that cannot be read count as unknown. */
-import { DAY_MS } from '../../../lib/meta/value/durations.ts'
+import { DAY_MS } from '../../../lib/engine/meta/value/durations.ts'
 import type { AccessKey } from './objects.ts'
 
 /** Returns a time of an object in milliseconds, or undefined if there is none. */

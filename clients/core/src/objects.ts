@@ -10,8 +10,8 @@ import type {
   spec as instanceSpec,
   status as instanceStatus,
 } from '../../../lib/apis/management/v1/virtualclusterinstance.schema.ts'
-import type { FromSchema } from '../../../lib/meta/schema/schema.ts'
-import type { ObjectMeta } from '../../../lib/meta/types.ts'
+import type { FromSchema } from '../../../lib/engine/meta/schema/schema.ts'
+import type { ObjectMeta } from '../../../lib/engine/meta/types.ts'
 
 /** The type with these members present. */
 type Having<T, K extends keyof T> = Omit<T, K> & { [M in K]-?: NonNullable<T[M]> }

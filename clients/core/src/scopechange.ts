@@ -1,6 +1,6 @@
 /** Writes the JSON patches that change a scope. A merge patch would merge scopes. */
 import { diffScopes } from '../../../lib/authorization/usage/scopediff.ts'
-import type { JsonObject, JsonValue } from '../../../lib/meta/types.ts'
+import type { JsonObject, JsonValue } from '../../../lib/engine/meta/types.ts'
 import type { AccessKey, Scope } from './objects.ts'
 
 const json = (value: object): JsonValue => value as JsonObject

@@ -1,5 +1,5 @@
 /** Defines the mark of keys that live as long as one command: `keyplane run` makes them. */
-import { DAY_SECONDS } from '../../../lib/meta/value/durations.ts'
+import { DAY_SECONDS } from '../../../lib/engine/meta/value/durations.ts'
 import type { AccessKey } from './objects.ts'
 
 export const SESSION_LABEL = 'keyplane/session'

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
+import { rfc3339 } from '../../../lib/engine/meta/encoding/time.ts'
 import type { Deployment } from './deployment.ts'
 import { addHeader, type HeaderLists } from './headerlists.ts'
 import type { Match } from './routes.ts'

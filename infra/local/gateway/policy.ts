@@ -1,5 +1,5 @@
 /** Evaluates the IAM policy that an authorizer returns. Source: AWS IAM policy evaluation logic. */
-import { isObject } from '../../../lib/meta/value/walk.ts'
+import { isObject } from '../../../lib/engine/meta/value/walk.ts'
 
 interface Statement {
   Effect: string

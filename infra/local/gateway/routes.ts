@@ -1,5 +1,5 @@
 /** Finds the API and the route of a request as API Gateway does for REST APIs. */
-import { withoutTrailingSlashes } from '../../../lib/meta/value/slashes.ts'
+import { withoutTrailingSlashes } from '../../../lib/engine/meta/value/slashes.ts'
 
 export interface Route {
   /** API Gateway's notation: `/a/{name}/{proxy+}`. */

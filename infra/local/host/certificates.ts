@@ -5,8 +5,8 @@
 import 'reflect-metadata'
 import { createPrivateKey, KeyObject, randomBytes, type webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
-import { hasSoundRequestKey } from '../../../lib/meta/encoding/keysizes.ts'
-import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
+import { hasSoundRequestKey } from '../../../lib/engine/meta/encoding/keysizes.ts'
+import { rfc3339 } from '../../../lib/engine/meta/encoding/time.ts'
 
 /** PEM of a certificate and of its private key (PKCS#8). */
 export interface KeyPair {

@@ -1,5 +1,5 @@
 /** Refuses a clock that is certainly behind, as on a machine that was without power for long. */
-import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
+import { rfc3339 } from '../../../lib/engine/meta/encoding/time.ts'
 import { StartupError } from './startuperror.ts'
 
 /** Before the first release. A later time may be right: tests and demos begin in the past. */

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls'
 import { constantTimeEqual } from '../../../lib/authentication/constanttime.ts'
 import { bearerToken } from '../../../lib/authentication/requests/bearertoken.ts'
 import { AUTHENTICATED } from '../../../lib/authorization/users/identity.ts'
-import { unauthorized } from '../../../lib/meta/errors/status.ts'
+import { unauthorized } from '../../../lib/engine/meta/errors/status.ts'
 import { subjectOf } from '../host/certificates.ts'
 import { CLIENT_SIGNER, CSR } from './csrobject.ts'
 

@@ -1,5 +1,5 @@
 /** Defines the content of the demo virtual cluster: discovery, version, a namespace and two pods. */
-import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
+import { rfc3339 } from '../../../lib/engine/meta/encoding/time.ts'
 
 export interface View {
   kind: 'Namespace' | 'Pod'

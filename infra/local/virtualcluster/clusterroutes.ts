@@ -1,8 +1,8 @@
 /** Routes requests to the demo virtual cluster in kube-apiserver's order: authentication, authorization, handler. */
 
-import { badRequest, methodNotAllowed, notFound, routeNotFound } from '../../../lib/meta/errors/status.ts'
-import { withoutTrailingSlashes } from '../../../lib/meta/value/slashes.ts'
-import { forbiddenFor } from '../../../lib/registry/forbidden.ts'
+import { badRequest, methodNotAllowed, notFound, routeNotFound } from '../../../lib/engine/meta/errors/status.ts'
+import { withoutTrailingSlashes } from '../../../lib/engine/meta/value/slashes.ts'
+import { forbiddenFor } from '../../../lib/engine/registry/forbidden.ts'
 import type { ReviewAccess } from './accessreview.ts'
 import { type ClusterUser, mayDo, mayRead } from './clusteraccess.ts'
 import { DISCOVERY, listOfView, tableOfView, VERSION, type View } from './clustercontent.ts'

@@ -3,7 +3,7 @@
  * sends and little else: `npm run test:cluster` has the rules of a real kube-apiserver.
  */
 import { randomUUID } from 'node:crypto'
-import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
+import { rfc3339 } from '../../../lib/engine/meta/encoding/time.ts'
 import {
   alreadyExists,
   badRequest,
@@ -11,9 +11,9 @@ import {
   forbiddenResource,
   MODIFIED,
   notFound,
-} from '../../../lib/meta/errors/status.ts'
-import { checkPreconditions } from '../../../lib/meta/object/preconditions.ts'
-import { isObject } from '../../../lib/meta/value/walk.ts'
+} from '../../../lib/engine/meta/errors/status.ts'
+import { checkPreconditions } from '../../../lib/engine/meta/object/preconditions.ts'
+import { isObject } from '../../../lib/engine/meta/value/walk.ts'
 import { type KeyPair, parseRequest } from '../host/certificates.ts'
 import {
   API_VERSION,

@@ -7,15 +7,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
+import { rfc3339 } from '../../../lib/engine/meta/encoding/time.ts'
 import {
   badRequest,
   internalError,
   requestEntityTooLarge,
   StatusError,
   unsupportedMediaType,
-} from '../../../lib/meta/errors/status.ts'
-import { isObject } from '../../../lib/meta/value/walk.ts'
+} from '../../../lib/engine/meta/errors/status.ts'
+import { isObject } from '../../../lib/engine/meta/value/walk.ts'
 import { issueLoopback } from '../host/certificates.ts'
 import type { ReviewAccess } from './accessreview.ts'
 import { authenticateClient, type Role, type VerifyToken } from './clusteraccess.ts'

@@ -7,9 +7,9 @@
  * The groups keep who causes many entries of one kind from hiding those of the others: each kind that a holder of the key can repeat
  * has its own. The creation is the first item of group 1.
  */
-import type { JsonObject, JsonValue } from '../../meta/types.ts'
-import { isObject, own } from '../../meta/value/walk.ts'
-import type { CompanionItem } from '../../storage/interface.ts'
+import type { JsonObject, JsonValue } from '../../engine/meta/types.ts'
+import { isObject, own } from '../../engine/meta/value/walk.ts'
+import type { CompanionItem } from '../../engine/storage/interface.ts'
 import { expiryOf, itemHash } from '../keptitems.ts'
 import { isCount, isText } from '../strictrecord.ts'
 

@@ -2,8 +2,8 @@
  * Reads since when history is kept without a gap. The publisher of events says so in the item with its
  * position: a release that keeps none writes that item without it, so that it begins anew with the next release that does.
  */
-import type { CompanionItem } from '../../storage/interface.ts'
-import type { ItemKey } from '../../storage/keys.ts'
+import type { CompanionItem } from '../../engine/storage/interface.ts'
+import type { ItemKey } from '../../engine/storage/keys.ts'
 import { isCount } from '../strictrecord.ts'
 
 /** The item with the position up to which events are published. */

@@ -5,9 +5,9 @@
  *     addresses={day=20783 count=2}
  */
 import { networkOf } from '../../authorization/users/sourcecidrs.ts'
-import type { JsonObject } from '../../meta/types.ts'
-import { DAY_SECONDS } from '../../meta/value/durations.ts'
-import type { CompanionItem } from '../../storage/interface.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
+import { DAY_SECONDS } from '../../engine/meta/value/durations.ts'
+import type { CompanionItem } from '../../engine/storage/interface.ts'
 import type { LastSource } from '../lastsources.ts'
 import { isCount } from '../strictrecord.ts'
 import { shortUserAgent } from '../useragent.ts'

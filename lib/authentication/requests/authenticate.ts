@@ -4,8 +4,8 @@
 
 import { isWithinCIDRs } from '../../authorization/users/sourcecidrs.ts'
 import type { PresentedCredential, UserInfo } from '../../authorization/users/user.ts'
-import { defined } from '../../meta/value/defined.ts'
-import type { CompanionItem } from '../../storage/interface.ts'
+import { defined } from '../../engine/meta/value/defined.ts'
+import type { CompanionItem } from '../../engine/storage/interface.ts'
 import { isWellFormed } from '../accesskey.ts'
 import { type Credential, credentialUser } from '../credential.ts'
 import { REQUEST_SECONDS } from '../keystatus.ts'

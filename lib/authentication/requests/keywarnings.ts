@@ -1,6 +1,6 @@
 /** Warns the holder of a key, in the response to each of its requests, that the key or the value used ends soon. */
-import { humanDuration, rfc3339OfUnix } from '../../meta/encoding/time.ts'
-import { DAY_SECONDS } from '../../meta/value/durations.ts'
+import { humanDuration, rfc3339OfUnix } from '../../engine/meta/encoding/time.ts'
+import { DAY_SECONDS } from '../../engine/meta/value/durations.ts'
 
 /** A key that lives less is renewed so often that its holder needs no warning. */
 const SHORTEST_LIFE = 7 * DAY_SECONDS

@@ -2,10 +2,10 @@
  * Records the uses of a value that was presented: the first use of a pending one, from which on the old value ends, and the last
  * activity of every other.
  */
-import { insufficientStorage, serviceUnavailable } from '../../meta/errors/status.ts'
-import type { JsonObject, JsonValue } from '../../meta/types.ts'
-import { StorageError } from '../../storage/errors.ts'
-import type { CompanionItem, TouchOutcome } from '../../storage/interface.ts'
+import { insufficientStorage, serviceUnavailable } from '../../engine/meta/errors/status.ts'
+import type { JsonObject, JsonValue } from '../../engine/meta/types.ts'
+import { StorageError } from '../../engine/storage/errors.ts'
+import type { CompanionItem, TouchOutcome } from '../../engine/storage/interface.ts'
 import type { Credential } from '../credential.ts'
 import { activityAttributes, firstUseAttributes } from '../expiryindex.ts'
 import { noticeAddress } from '../history/newaddress.ts'

@@ -18,11 +18,11 @@ import {
   type UsedEntry,
   type UsedPlace,
 } from '../../authorization/usage/usedentry.ts'
-import { stringify } from '../../meta/encoding/json.ts'
-import type { JsonObject } from '../../meta/types.ts'
-import { withoutCredentials } from '../../meta/value/credentialtext.ts'
-import type { CompanionItem } from '../../storage/interface.ts'
-import type { ItemKey } from '../../storage/keys.ts'
+import { stringify } from '../../engine/meta/encoding/json.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
+import { withoutCredentials } from '../../engine/meta/value/credentialtext.ts'
+import type { CompanionItem } from '../../engine/storage/interface.ts'
+import type { ItemKey } from '../../engine/storage/keys.ts'
 import { dayOf, expiryOf, itemHash, usagePartition } from '../keptitems.ts'
 
 /**

@@ -8,7 +8,7 @@ import type { ScopeOptions } from '../../authorization/scopes/project.ts'
 import type { ScopeChain } from '../../authorization/scopes/scope.ts'
 import type { SpaceOptions } from '../../authorization/scopes/space.ts'
 import { type UsedPlace, usedEntry } from '../../authorization/usage/usedentry.ts'
-import type { CompanionItem, Storage } from '../../storage/interface.ts'
+import type { CompanionItem, Storage } from '../../engine/storage/interface.ts'
 import { dayOf } from '../keptitems.ts'
 import { placeName, type UsageFact, usageItem } from './items.ts'
 

@@ -2,8 +2,8 @@
  * Judges a value of a key by its credential: whether it gives access now, and which value of the key it is. Rows may not say
  * so yet: a first use changes no row.
  */
-import type { JsonObject } from '../../meta/types.ts'
-import type { ItemKey } from '../../storage/keys.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
+import type { ItemKey } from '../../engine/storage/keys.ts'
 import { type Credential, readCredential } from '../credential.ts'
 import { endOfGates, findClosedGate, type Gates, gateKeys } from '../gates.ts'
 import { INVALID_KEY_REASONS, type KeyStatus, keyStatus, type LifeLimits } from '../keystatus.ts'

@@ -1,5 +1,5 @@
 /** Ends what a report of a leak names: a value of a key, what was made with it, and tokens. */
-import type { Companion } from '../../storage/interface.ts'
+import type { Companion } from '../../engine/storage/interface.ts'
 import { credentialItemKey, credentialOf, type StoredKey } from '../credential.ts'
 import { decodeKeyInternal, type KeyInternal, type Leak } from '../keyinternal.ts'
 import { REQUEST_SECONDS } from '../keystatus.ts'

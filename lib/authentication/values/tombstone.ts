@@ -4,7 +4,7 @@
  *
  *     pk=credential#2#bXk… sk=# ended=rotated name=ci uid=… user=alice at=1795257600 firstUsed=1795250000 expires=1797849600
  */
-import type { JsonObject } from '../../meta/types.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
 import { isCount, isNonEmptyText, isTrue, type RecordOf, restricts, strictRecord, writable } from '../strictrecord.ts'
 
 /** The messages of the 401 for a value that ended. */

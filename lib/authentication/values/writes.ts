@@ -2,9 +2,9 @@
  * Derives the writes of credentials from a change of a key: every value that has not ended has one, with everything that the
  * authorizer needs, and a value that ended leaves a tombstone. All are in the transaction of the key.
  */
-import type { JsonObject } from '../../meta/types.ts'
-import { deepEqual } from '../../meta/value/equal.ts'
-import type { Companion } from '../../storage/interface.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
+import { deepEqual } from '../../engine/meta/value/equal.ts'
+import type { Companion } from '../../engine/storage/interface.ts'
 import {
   BRIEF,
   type Credential,

@@ -4,7 +4,7 @@ import {
   attributesOf,
   type NonResourceAttributes as NonResource,
   type ResourceAttributes as Resource,
-} from '../../registry/attributes.ts'
+} from '../../engine/registry/attributes.ts'
 
 export type Target =
   /** This API. */

@@ -3,11 +3,11 @@
  * never the path. The route that serves a request is therefore the one that is authorized. Source of the path formats:
  * k8s.io/apiserver request.RequestInfo.
  */
-import { formatValue } from '../../meta/encoding/badvalue.ts'
-import { parseQueryFlag } from '../../meta/encoding/strconv.ts'
-import { badRequest, StatusError } from '../../meta/errors/status.ts'
-import { pathSegmentErrors } from '../../meta/object/names.ts'
-import { parseFieldSelector, requiredValues } from '../../meta/selectors/fields.ts'
+import { formatValue } from '../../engine/meta/encoding/badvalue.ts'
+import { parseQueryFlag } from '../../engine/meta/encoding/strconv.ts'
+import { badRequest, StatusError } from '../../engine/meta/errors/status.ts'
+import { pathSegmentErrors } from '../../engine/meta/object/names.ts'
+import { parseFieldSelector, requiredValues } from '../../engine/meta/selectors/fields.ts'
 import type { Attributes } from './attributes.ts'
 
 /** The members of an API Gateway proxy or authorizer event that this module reads. */

@@ -4,9 +4,9 @@
  * never widen it.
  */
 
-import { stringify } from '../../meta/encoding/json.ts'
-import { type FieldError, tooLong, tooMany } from '../../meta/errors/fielderror.ts'
-import { deepEqual } from '../../meta/value/equal.ts'
+import { stringify } from '../../engine/meta/encoding/json.ts'
+import { type FieldError, tooLong, tooMany } from '../../engine/meta/errors/fielderror.ts'
+import { deepEqual } from '../../engine/meta/value/equal.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
 /** These limits keep every chain within the authorizer's context, and a JWT within a header. */

@@ -1,8 +1,8 @@
 /** Evaluates a chain of scopes: every scope must allow the request through one of its lists (docs/scopes.md). */
 
+import { formatValue } from '../../engine/meta/encoding/badvalue.ts'
+import type { Asked } from '../../engine/registry/attributes.ts'
 import { KINDS } from '../../kinds/kinds.ts'
-import { formatValue } from '../../meta/encoding/badvalue.ts'
-import type { Asked } from '../../registry/attributes.ts'
 import {
   type Attributes,
   type Decision,

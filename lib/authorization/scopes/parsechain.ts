@@ -2,8 +2,8 @@
  * Parses scope chains read from storage, the authorizer's context and tokens. Only chains that fully match the schema
  * are accepted.
  */
-import type { Schema } from '../../meta/schema/schema.ts'
-import { isObject, own } from '../../meta/value/walk.ts'
+import type { Schema } from '../../engine/meta/schema/schema.ts'
+import { isObject, own } from '../../engine/meta/value/walk.ts'
 import { MAX_CHAIN_SCOPES } from './chain.ts'
 import { type ScopeChain, scopeSchema } from './scope.ts'
 

@@ -2,8 +2,9 @@
  * Computes the connected clusters in which a chain of scopes allows anything. Each request is still evaluated in full.
  * Spaces and projects name no cluster, so a scope that lists them reaches those spaces in every cluster.
  */
+
+import { dnsLabelErrors, dnsSubdomainErrors } from '../../engine/meta/object/names.ts'
 import { KINDS } from '../../kinds/kinds.ts'
-import { dnsLabelErrors, dnsSubdomainErrors } from '../../meta/object/names.ts'
 import type { Attributes } from '../attributes/attributes.ts'
 import { isCluster, isTokenRequest } from './roles.ts'
 import type { Rule } from './rules.ts'

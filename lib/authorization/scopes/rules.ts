@@ -4,7 +4,7 @@
  * Kubernetes audit policies. A pattern of resources is `pods`, `pods/log`, `*` (all resources and subresources), `pods/*` (all
  * subresources of pods) or `*` + `/log` (that subresource of every resource).
  */
-import type { FromSchema } from '../../meta/schema/schema.ts'
+import type { FromSchema } from '../../engine/meta/schema/schema.ts'
 import type { Attributes, NonResourceAttributes, ResourceAttributes, Target } from '../attributes/attributes.ts'
 import type { ScopeOptions } from './project.ts'
 import type { scopeSchema } from './scope.ts'

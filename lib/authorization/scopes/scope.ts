@@ -1,6 +1,6 @@
 /** Defines the scope of a key: the schema that keys and tokens share, and its type. Specification section 2.3. */
 
-import { boolean, type FromSchema, list, object, string } from '../../meta/schema/schema.ts'
+import { boolean, type FromSchema, list, object, string } from '../../engine/meta/schema/schema.ts'
 import { requestTargets } from '../attributes/attributes.ts'
 
 const rule = object('A rule that allows matching requests.', {

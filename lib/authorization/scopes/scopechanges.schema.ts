@@ -1,5 +1,5 @@
 /** Defines the fields that say what changes of a scope have replaced and added. */
-import { boolean, list, object, time } from '../../meta/schema/schema.ts'
+import { boolean, list, object, time } from '../../engine/meta/schema/schema.ts'
 import { scopeSchema } from './scope.ts'
 
 export const dropAddedScopes = boolean(

@@ -3,7 +3,7 @@
  * deployment defines the name by a template such as `p-{project}-s-{space}`, so that a namespace can be parsed without
  * a lookup.
  */
-import { dnsLabelErrors } from '../../meta/object/names.ts'
+import { dnsLabelErrors } from '../../engine/meta/object/names.ts'
 
 /** The text before, between and after the two names. */
 interface SpaceNamespace {

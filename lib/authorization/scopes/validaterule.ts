@@ -2,7 +2,7 @@
  * Validates rules. Specification section 2.3; the messages match those for Kubernetes audit policies and
  * webhook rules.
  */
-import { type FieldError, invalid, required } from '../../meta/errors/fielderror.ts'
+import { type FieldError, invalid, required } from '../../engine/meta/errors/fielderror.ts'
 import { isPattern, patternsOverlap, type Rule } from './rules.ts'
 
 type Resources = NonNullable<Rule['resources']>[number]

@@ -1,5 +1,5 @@
 /** Validates a scope beyond its schema. Specification section 2.3. */
-import { type FieldError, invalid, notSupported, required, tooLong } from '../../meta/errors/fielderror.ts'
+import { type FieldError, invalid, notSupported, required, tooLong } from '../../engine/meta/errors/fielderror.ts'
 import { byteLength, MAX_CHAIN_BYTES, SCOPE_PATH } from './chain.ts'
 import { ROLE_NAMES, type RoleEntry } from './roles.ts'
 import type { Scope } from './scope.ts'

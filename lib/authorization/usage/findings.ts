@@ -1,6 +1,6 @@
 /** Finds what could be improved about a key besides the lines of its scope. */
 
-import { DAY_MS } from '../../meta/value/durations.ts'
+import { DAY_MS } from '../../engine/meta/value/durations.ts'
 import { isUnrestricted } from '../scopes/unrestricted.ts'
 
 interface Finding {

@@ -3,7 +3,7 @@
  * Exact rules in their place would take away kube configs with certificates, audiences of tokens, and acceptance by clusters.
  */
 
-import { deepEqual } from '../../meta/value/equal.ts'
+import { deepEqual } from '../../engine/meta/value/equal.ts'
 import type { Target } from '../attributes/attributes.ts'
 import { byteLength, MAX_CHAIN_BYTES } from '../scopes/chain.ts'
 import { targetOf } from '../scopes/place.ts'

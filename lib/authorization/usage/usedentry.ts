@@ -5,9 +5,9 @@
  *     {verb:get group:'' resource:pods subresource:log namespace:web name:'' anyName:true cluster:prod}
  */
 
+import type { JsonObject } from '../../engine/meta/types.ts'
+import { isObject } from '../../engine/meta/value/walk.ts'
 import { KINDS } from '../../kinds/kinds.ts'
-import type { JsonObject } from '../../meta/types.ts'
-import { isObject } from '../../meta/value/walk.ts'
 import type { Attributes, Decision, ResourceAttributes, Target } from '../attributes/attributes.ts'
 import { evaluate } from '../scopes/evaluate.ts'
 import { everyScopeAllows } from '../scopes/everyscope.ts'

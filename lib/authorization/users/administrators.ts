@@ -1,5 +1,5 @@
 /** Says what only administrators may do. */
-import type { Access } from '../../registry/kind.ts'
+import type { Access } from '../../engine/registry/kind.ts'
 import { isMaster, MASTERS } from './identity.ts'
 import type { UserInfo } from './user.ts'
 

@@ -4,9 +4,9 @@
  *
  * A key that gives access again revives its values and the keys that it made. What was issued until its end stays dead.
  */
-import type { JsonObject, KubeObject } from '../../meta/types.ts'
-import { deepEqual } from '../../meta/value/equal.ts'
-import { own } from '../../meta/value/walk.ts'
+import type { JsonObject, KubeObject } from '../../engine/meta/types.ts'
+import { deepEqual } from '../../engine/meta/value/equal.ts'
+import { own } from '../../engine/meta/value/walk.ts'
 import { isSameScope } from '../scopes/chain.ts'
 import type { KeySpec } from './identity.ts'
 

@@ -4,9 +4,9 @@
  * Other users may do what `spec.access` allows.
  */
 
+import { deepEqual } from '../../engine/meta/value/equal.ts'
+import { own } from '../../engine/meta/value/walk.ts'
 import { KINDS } from '../../kinds/kinds.ts'
-import { deepEqual } from '../../meta/value/equal.ts'
-import { own } from '../../meta/value/walk.ts'
 import type { Decision } from '../attributes/attributes.ts'
 import { identityOf, isMaster } from './identity.ts'
 import type { UserInfo } from './user.ts'

@@ -1,6 +1,6 @@
 /** Builds the contexts of requests that the server itself makes. */
-import type { Deadline } from '../../meta/errors/deadline.ts'
-import type { RequestContext } from '../../registry/kind.ts'
+import type { Deadline } from '../../engine/meta/errors/deadline.ts'
+import type { RequestContext } from '../../engine/registry/kind.ts'
 import { AUTHENTICATED, MASTERS } from './identity.ts'
 
 /** Returns the context of a user that no key can have, with full access. Controllers are `system:controller:NAME`. */

@@ -4,7 +4,7 @@
  * that a rotation has replaced binds in the same way, and without exceptions: its rotation was meant to end all access by it.
  * Limits what may be done to, and with, a key that an exchange made: a job could leave behind access that does not end with its trust.
  */
-import { rfc3339OfUnix, unixSeconds } from '../../meta/encoding/time.ts'
+import { rfc3339OfUnix, unixSeconds } from '../../engine/meta/encoding/time.ts'
 import { isSameScope, withScope } from '../scopes/chain.ts'
 import { lengthens, lifetimeOf } from './ends.ts'
 import { isMaster, type Key, type KeySpec, MASTERS } from './identity.ts'

@@ -2,8 +2,8 @@
  * Decides what a user may do with keys, after the scope chain has allowed the request. The rules are pure functions of
  * the user, the current key and the desired key.
  */
-import { formatValue } from '../../meta/encoding/badvalue.ts'
-import { deepEqual } from '../../meta/value/equal.ts'
+import { formatValue } from '../../engine/meta/encoding/badvalue.ts'
+import { deepEqual } from '../../engine/meta/value/equal.ts'
 import { containsChain, extendChain, withScope } from '../scopes/chain.ts'
 import type { ScopeChain } from '../scopes/scope.ts'
 import { lengthens } from './ends.ts'

@@ -2,7 +2,7 @@
  * Limits what a key may do with the role selfRotate. Anyone who stole one of its values can rotate it too, and must neither
  * stay permanently nor lock the owner out.
  */
-import { type FieldError, invalid, required } from '../../meta/errors/fielderror.ts'
+import { type FieldError, invalid, required } from '../../engine/meta/errors/fielderror.ts'
 import type { KeySpec } from './identity.ts'
 
 const ROLE = 'role selfRotate'

@@ -77,6 +77,6 @@ export interface UserInfo {
   chain: ScopeChain
 }
 
-declare module '../../registry/user.ts' {
+declare module '../../engine/registry/user.ts' {
   interface User extends UserInfo {}
 }

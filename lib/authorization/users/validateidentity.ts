@@ -2,8 +2,8 @@
  * Validates the names that a key grants to its holder. They appear in tokens, certificates and the authorizer's
  * context.
  */
-import { type FieldError, invalid, required, tooLong, tooMany } from '../../meta/errors/fielderror.ts'
-import { isPrintable } from '../../meta/value/printable.ts'
+import { type FieldError, invalid, required, tooLong, tooMany } from '../../engine/meta/errors/fielderror.ts'
+import { isPrintable } from '../../engine/meta/value/printable.ts'
 import { byteLength } from '../scopes/chain.ts'
 import { type KeySpec, RESERVED_NAMES } from './identity.ts'
 

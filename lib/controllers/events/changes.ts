@@ -3,9 +3,9 @@ import { decodeKeyInternal, type KeyInternal } from '../../authentication/keyint
 import { expiryOf, type LifeLimits, lifeOf } from '../../authentication/keystatus.ts'
 import { sameHash } from '../../authentication/values/keyvalues.ts'
 import { addedCauses, closedBy, endsByField, lifeIn } from '../../authorization/users/ends.ts'
-import type { JsonValue, KubeObject } from '../../meta/types.ts'
-import { deepEqual } from '../../meta/value/equal.ts'
-import type { Change, Stored } from '../../storage/interface.ts'
+import type { JsonValue, KubeObject } from '../../engine/meta/types.ts'
+import { deepEqual } from '../../engine/meta/value/equal.ts'
+import type { Change, Stored } from '../../engine/storage/interface.ts'
 import type { KeyOccurrence } from './event.ts'
 import { actorOf, type Happened, occurrenceOf } from './keydata.ts'
 

@@ -11,10 +11,10 @@ import {
   readBound,
 } from '../../authentication/boundsecrets.ts'
 import { keyStatus, lifeOf } from '../../authentication/keystatus.ts'
-import { unixSeconds } from '../../meta/encoding/time.ts'
-import { forEach } from '../../registry/parallel.ts'
-import type { Change, CompanionItem } from '../../storage/interface.ts'
-import { companionPages, getCompanion } from '../../storage/readcompanions.ts'
+import { unixSeconds } from '../../engine/meta/encoding/time.ts'
+import { forEach } from '../../engine/registry/parallel.ts'
+import type { Change, CompanionItem } from '../../engine/storage/interface.ts'
+import { companionPages, getCompanion } from '../../engine/storage/readcompanions.ts'
 import { EVER, indexEntries } from '../indexpages.ts'
 import type { Lifecycle } from './lifecycle.ts'
 

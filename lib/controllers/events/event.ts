@@ -3,8 +3,8 @@
  * that is published again has the same id.
  */
 import { createHash } from 'node:crypto'
-import { rfc3339OfUnix } from '../../meta/encoding/time.ts'
-import type { JsonObject } from '../../meta/types.ts'
+import { rfc3339OfUnix } from '../../engine/meta/encoding/time.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
 
 /** The kinds of events. EventBridge gets the kind as DetailType; the type of the CloudEvent contains it. */
 type EventKind =

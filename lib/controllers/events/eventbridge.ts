@@ -1,6 +1,6 @@
 /** Implements the bus over Amazon EventBridge. Only this module and eventbridgeclient.ts import @aws-sdk/client-eventbridge. */
 import type { EventBridgeClient } from '@aws-sdk/client-eventbridge'
-import { keepFetched } from '../../outbound/fetched.ts'
+import { keepFetched } from '../../engine/outbound/fetched.ts'
 import type { Bus, OpenBus } from './publish.ts'
 
 const sdk = () => import('./eventbridgeclient.ts')

@@ -3,9 +3,9 @@
  */
 import { EXPIRY_INDEX } from '../../authentication/expiryindex.ts'
 import { keyStatus, lifeOfStored } from '../../authentication/keystatus.ts'
-import { unixSeconds } from '../../meta/encoding/time.ts'
-import { DAY_SECONDS } from '../../meta/value/durations.ts'
-import type { Stored } from '../../storage/interface.ts'
+import { unixSeconds } from '../../engine/meta/encoding/time.ts'
+import { DAY_SECONDS } from '../../engine/meta/value/durations.ts'
+import type { Stored } from '../../engine/storage/interface.ts'
 import { indexedKeys, type Window } from '../indexpages.ts'
 import type { KeyOccurrence } from './event.ts'
 import { occurrenceOf } from './keydata.ts'

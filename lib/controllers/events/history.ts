@@ -1,7 +1,7 @@
 /** Keeps what happened to keys as side items that go with them. Repeats write the same items. */
 import { historyItem, historyPartition } from '../../authentication/history/items.ts'
-import { forEach } from '../../registry/parallel.ts'
-import type { Change } from '../../storage/interface.ts'
+import { forEach } from '../../engine/registry/parallel.ts'
+import type { Change } from '../../engine/storage/interface.ts'
 import type { KeyOccurrence } from './event.ts'
 import type { Lifecycle } from './lifecycle.ts'
 

@@ -6,10 +6,10 @@
 import { decodeKeyInternal } from '../../authentication/keyinternal.ts'
 import { keyStatus, type LifeLimits, lifeOfStored } from '../../authentication/keystatus.ts'
 import { effectiveUser, type KeySpec } from '../../authorization/users/identity.ts'
-import { rfc3339OfUnix } from '../../meta/encoding/time.ts'
-import type { JsonObject, JsonValue } from '../../meta/types.ts'
-import { defined } from '../../meta/value/defined.ts'
-import type { Stored } from '../../storage/interface.ts'
+import { rfc3339OfUnix } from '../../engine/meta/encoding/time.ts'
+import type { JsonObject, JsonValue } from '../../engine/meta/types.ts'
+import { defined } from '../../engine/meta/value/defined.ts'
+import type { Stored } from '../../engine/storage/interface.ts'
 import type { KeyOccurrence } from './event.ts'
 
 /** More labels than this are left out, because an event has a size limit. */

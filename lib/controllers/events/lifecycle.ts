@@ -1,10 +1,10 @@
 /** Declares what the publisher of events works with. */
 import type { GateKind } from '../../authentication/gates.ts'
 import type { LifeLimits } from '../../authentication/keystatus.ts'
-import type { Deadline } from '../../meta/errors/deadline.ts'
-import type { HasTime } from '../../registry/parallel.ts'
-import type { Store } from '../../registry/store.ts'
-import type { Storage } from '../../storage/interface.ts'
+import type { Deadline } from '../../engine/meta/errors/deadline.ts'
+import type { HasTime } from '../../engine/registry/parallel.ts'
+import type { Store } from '../../engine/registry/store.ts'
+import type { Storage } from '../../engine/storage/interface.ts'
 import type { KeyEvent, KeyOccurrence } from './event.ts'
 
 export interface Lifecycle {

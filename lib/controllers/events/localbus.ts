@@ -1,5 +1,5 @@
 /** Opens the event bus of this process. */
-import { provided } from '../../meta/provided.ts'
+import { provided } from '../../engine/meta/provided.ts'
 import type { OpenBus } from './publish.ts'
 
 /** The name under which it is provided. */

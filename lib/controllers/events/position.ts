@@ -1,8 +1,8 @@
 /** Reads and moves the position up to which events are published. It never goes back, however many runs there are. */
 import { keptSince, positionKey } from '../../authentication/history/keptsince.ts'
-import { unixSeconds } from '../../meta/encoding/time.ts'
-import type { CompanionItem } from '../../storage/interface.ts'
-import { getCompanion } from '../../storage/readcompanions.ts'
+import { unixSeconds } from '../../engine/meta/encoding/time.ts'
+import type { CompanionItem } from '../../engine/storage/interface.ts'
+import { getCompanion } from '../../engine/storage/readcompanions.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
 export interface Position {

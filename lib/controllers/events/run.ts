@@ -4,11 +4,11 @@
  * published at least once. Repeats have the same ids, so runs may be interrupted, repeated and concurrent.
  */
 
-import { unixSeconds } from '../../meta/encoding/time.ts'
-import { HOUR_SECONDS } from '../../meta/value/durations.ts'
-import { OutOfTime } from '../../registry/parallel.ts'
-import { StorageError } from '../../storage/errors.ts'
-import type { ChangeBatch } from '../../storage/interface.ts'
+import { unixSeconds } from '../../engine/meta/encoding/time.ts'
+import { HOUR_SECONDS } from '../../engine/meta/value/durations.ts'
+import { OutOfTime } from '../../engine/registry/parallel.ts'
+import { StorageError } from '../../engine/storage/errors.ts'
+import type { ChangeBatch } from '../../engine/storage/interface.ts'
 import { occurrences } from './changes.ts'
 import { bringForwardChanged, bringForwardEnded } from './endings.ts'
 import { type KeyOccurrence, toEvent } from './event.ts'

@@ -1,10 +1,10 @@
 /** Keeps what is recorded about the use of keys in step: removes it with the key, and says since when it is recorded. */
 import { usagePartition } from '../../authentication/keptitems.ts'
 import { recordingKey } from '../../authentication/usage/items.ts'
-import { unixSeconds } from '../../meta/encoding/time.ts'
-import { forEach } from '../../registry/parallel.ts'
-import type { Change } from '../../storage/interface.ts'
-import { companionPages, getCompanion } from '../../storage/readcompanions.ts'
+import { unixSeconds } from '../../engine/meta/encoding/time.ts'
+import { forEach } from '../../engine/registry/parallel.ts'
+import type { Change } from '../../engine/storage/interface.ts'
+import { companionPages, getCompanion } from '../../engine/storage/readcompanions.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
 /** Removes the side items of the keys that these changes deleted. Repeating it is safe. */

@@ -1,6 +1,6 @@
 /** Creates, approves, reads and deletes CertificateSigningRequests of a virtual cluster (certificates.k8s.io/v1). */
-import type { JsonObject } from '../../meta/types.ts'
-import { isObject } from '../../meta/value/walk.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
+import { isObject } from '../../engine/meta/value/walk.ts'
 import type { ClusterClient } from '../cluster/client.ts'
 import { clusterError, isFailure } from '../cluster/failure.ts'
 import { memberOf } from '../cluster/members.ts'

@@ -3,14 +3,14 @@
  * nothing of an answer beyond what was requested.
  */
 
-import { parseJson, stringify } from '../../meta/encoding/json.ts'
-import { checkDeadline, type Deadline } from '../../meta/errors/deadline.ts'
-import type { JsonObject } from '../../meta/types.ts'
-import { defined } from '../../meta/value/defined.ts'
-import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
-import { isObject, own } from '../../meta/value/walk.ts'
-import { OutboundError, outboundError } from '../../outbound/failure.ts'
-import { type HttpsAnswer, sendHttps } from '../../outbound/https.ts'
+import { parseJson, stringify } from '../../engine/meta/encoding/json.ts'
+import { checkDeadline, type Deadline } from '../../engine/meta/errors/deadline.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
+import { defined } from '../../engine/meta/value/defined.ts'
+import { withoutTrailingSlashes } from '../../engine/meta/value/slashes.ts'
+import { isObject, own } from '../../engine/meta/value/walk.ts'
+import { OutboundError, outboundError } from '../../engine/outbound/failure.ts'
+import { type HttpsAnswer, sendHttps } from '../../engine/outbound/https.ts'
 import type { Credentials } from './credentials.ts'
 import { ClusterError, type ClusterFailure, clusterError, type Missing } from './failure.ts'
 

@@ -3,8 +3,8 @@
  * writer of the secret run a program, read a file, use a proxy or disable TLS here.
  */
 
-import { parseYaml } from '../../meta/encoding/yaml.ts'
-import { isObject } from '../../meta/value/walk.ts'
+import { parseYaml } from '../../engine/meta/encoding/yaml.ts'
+import { isObject } from '../../engine/meta/value/walk.ts'
 import { clusterError } from './failure.ts'
 import { type Refuse, readMembers, readText } from './members.ts'
 import { fromBase64, parseCertificates, parsePrivateKey, toPem } from './pem.ts'

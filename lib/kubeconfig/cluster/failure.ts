@@ -1,5 +1,5 @@
 /** Defines the failures of clusters, with messages that tell the owner where to look. */
-import { badGateway, StatusError, serviceUnavailable, timeout } from '../../meta/errors/status.ts'
+import { badGateway, StatusError, serviceUnavailable, timeout } from '../../engine/meta/errors/status.ts'
 
 const REACH = 'cannot be reached: '
 

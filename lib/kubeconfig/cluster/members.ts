@@ -1,5 +1,5 @@
 /** Reads untrusted values member by member, by allow-list. */
-import { child, isObject, own } from '../../meta/value/walk.ts'
+import { child, isObject, own } from '../../engine/meta/value/walk.ts'
 
 /** Reports a problem. `place` is a path such as `users[0].user.exec`, followed by `why`. Neither contains a value. */
 export type Refuse = (place: string, why: string) => never

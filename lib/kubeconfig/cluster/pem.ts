@@ -1,6 +1,6 @@
 /** Reads and writes certificates and keys in PEM (RFC 7468), and PEM in base64 as in kube configs and Secrets. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { hasSoundCertificateKey, isSoundPrivateKey, type PrivateFormat } from '../../meta/encoding/keysizes.ts'
+import { hasSoundCertificateKey, isSoundPrivateKey, type PrivateFormat } from '../../engine/meta/encoding/keysizes.ts'
 
 const BLOCK = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g
 /** Encrypted keys have other names, or headers with a colon. */

@@ -1,5 +1,5 @@
 /** Reads the safe part of a kube config (client-go's Config v1): what its current context selects. */
-import { child, isObject } from '../../meta/value/walk.ts'
+import { child, isObject } from '../../engine/meta/value/walk.ts'
 import { type Members, type Refuse, readItems, readMembers, readText } from './members.ts'
 import { fromBase64 } from './pem.ts'
 

@@ -1,6 +1,6 @@
 /** Assumes the role that clusters of Amazon EKS know. Source: AWS Security Token Service API Reference, AssumeRole. */
-import type { AwsCredentials } from '../../outbound/awssignature.ts'
-import { OutboundError } from '../../outbound/failure.ts'
+import type { AwsCredentials } from '../../engine/outbound/awssignature.ts'
+import { OutboundError } from '../../engine/outbound/failure.ts'
 import { type Aws, askAws } from './awsservice.ts'
 
 /** The longest life of a role that a role assumes. */

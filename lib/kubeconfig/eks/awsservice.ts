@@ -1,6 +1,6 @@
 /** Sends requests to services of AWS, and says what a refusal means. */
-import { type AwsCredentials, signatures } from '../../outbound/awssignature.ts'
-import { type HttpsAnswer, sendHttps } from '../../outbound/https.ts'
+import { type AwsCredentials, signatures } from '../../engine/outbound/awssignature.ts'
+import { type HttpsAnswer, sendHttps } from '../../engine/outbound/https.ts'
 
 /** The services that are asked: for roles, and for clusters. */
 type Service = 'sts' | 'eks'

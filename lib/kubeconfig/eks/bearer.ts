@@ -2,7 +2,7 @@
  * Makes the bearer token with which a role of IAM authenticates to a cluster of Amazon EKS: the address of a request that asks AWS who
  * signed it. The cluster sends that request. Source: aws-iam-authenticator, "API authorization from outside a cluster".
  */
-import { type AwsCredentials, awsHost, presignedUrl } from '../../outbound/awssignature.ts'
+import { type AwsCredentials, awsHost, presignedUrl } from '../../engine/outbound/awssignature.ts'
 
 /** The header with the name of the cluster. It is signed, so a cluster cannot present the token to another one. */
 const CLUSTER = 'x-k8s-aws-id'

@@ -1,6 +1,6 @@
 /** Asks Amazon EKS where a cluster is. Source: Amazon EKS API Reference, DescribeCluster. */
-import { parseJson } from '../../meta/encoding/json.ts'
-import { OutboundError } from '../../outbound/failure.ts'
+import { parseJson } from '../../engine/meta/encoding/json.ts'
+import { OutboundError } from '../../engine/outbound/failure.ts'
 import { memberOf } from '../cluster/members.ts'
 import { fromBase64, parseCertificates, toPem } from '../cluster/pem.ts'
 import { isServerUrl } from '../cluster/serverurl.ts'

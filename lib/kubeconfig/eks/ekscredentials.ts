@@ -2,8 +2,8 @@
  * Returns how a cluster of Amazon EKS is reached, without a stored credential: its address from EKS, and a bearer token of the role of
  * the deployment, which an access entry of the cluster names.
  */
-import type { AwsCredentials } from '../../outbound/awssignature.ts'
-import { type Fetched, keepFetched } from '../../outbound/fetched.ts'
+import type { AwsCredentials } from '../../engine/outbound/awssignature.ts'
+import { type Fetched, keepFetched } from '../../engine/outbound/fetched.ts'
 import type { Credentials } from '../cluster/credentials.ts'
 import { clusterError } from '../cluster/failure.ts'
 import { assumeRole } from './assumerole.ts'

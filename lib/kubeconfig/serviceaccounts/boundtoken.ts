@@ -2,9 +2,9 @@
  * Asks a cluster for tokens of service accounts that are bound to a Secret, and removes the Secret. The API server refuses the tokens
  * when the Secret is gone, and one of the same name is another Secret to it. Source: Kubernetes, authentication.k8s.io/v1 TokenRequest.
  */
-import { parseJson } from '../../meta/encoding/json.ts'
-import type { JsonObject } from '../../meta/types.ts'
-import { isObject } from '../../meta/value/walk.ts'
+import { parseJson } from '../../engine/meta/encoding/json.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
+import { isObject } from '../../engine/meta/value/walk.ts'
 import type { ClusterClient } from '../cluster/client.ts'
 import { clusterError, isFailure, isMissing } from '../cluster/failure.ts'
 import { memberOf } from '../cluster/members.ts'

@@ -1,6 +1,6 @@
 /** Reads the parts of connected and virtual clusters that tokens of service accounts depend on. */
 import type { NamedPlace } from '../../authorization/scopes/place.ts'
-import type { KubeObject } from '../../meta/types.ts'
+import type { KubeObject } from '../../engine/meta/types.ts'
 import { memberOf } from '../cluster/members.ts'
 import { eksReference } from '../eks/reference.ts'
 import { SERVICE_ACCOUNTS } from './tokens.ts'

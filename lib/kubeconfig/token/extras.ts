@@ -10,8 +10,8 @@ import { formatPlace, type Place, parsePlace } from '../../authorization/scopes/
 import type { ScopeChain } from '../../authorization/scopes/scope.ts'
 import { runOfUser } from '../../authorization/users/identity.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
-import { parseJson, stringify } from '../../meta/encoding/json.ts'
-import { unixSeconds } from '../../meta/encoding/time.ts'
+import { parseJson, stringify } from '../../engine/meta/encoding/json.ts'
+import { unixSeconds } from '../../engine/meta/encoding/time.ts'
 
 /** Lower case, below a domain of this service: the Kubernetes rule for extra keys. */
 export const EXTRA = {

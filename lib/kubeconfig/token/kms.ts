@@ -4,8 +4,8 @@
  */
 import { createHash, createPublicKey } from 'node:crypto'
 import type { KMSClient, KMSClientConfig } from '@aws-sdk/client-kms'
-import { countRequests } from '../../outbound/countrequests.ts'
-import { keepFetched } from '../../outbound/fetched.ts'
+import { countRequests } from '../../engine/outbound/countrequests.ts'
+import { keepFetched } from '../../engine/outbound/fetched.ts'
 import { derToRaw } from './dertoraw.ts'
 import type { OpenKeys, SigningAlgorithm, SigningKeys } from './signingkeys.ts'
 

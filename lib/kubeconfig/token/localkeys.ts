@@ -1,5 +1,5 @@
 /** Opens the signing keys of this process. */
-import { provided } from '../../meta/provided.ts'
+import { provided } from '../../engine/meta/provided.ts'
 import type { OpenKeys } from './signingkeys.ts'
 
 /** The name under which they are provided. */

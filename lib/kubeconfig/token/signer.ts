@@ -1,7 +1,7 @@
 /** Signs tokens with the keys of a deployment, and publishes their public parts. */
 import { createHash, type KeyObject, verify } from 'node:crypto'
-import { serviceUnavailable } from '../../meta/errors/status.ts'
-import { keepFetched } from '../../outbound/fetched.ts'
+import { serviceUnavailable } from '../../engine/meta/errors/status.ts'
+import { keepFetched } from '../../engine/outbound/fetched.ts'
 import type { SigningKeys } from './signingkeys.ts'
 
 /** A public key in its published form (RFC 7517). `kid` is its RFC 7638 thumbprint. */

@@ -1,9 +1,9 @@
 /** Computes the lifetime of tokens. */
 
-import { unixSeconds } from '../../meta/encoding/time.ts'
-import { type FieldError, invalid } from '../../meta/errors/fielderror.ts'
-import { unauthorized } from '../../meta/errors/status.ts'
-import { DAY_SECONDS } from '../../meta/value/durations.ts'
+import { unixSeconds } from '../../engine/meta/encoding/time.ts'
+import { type FieldError, invalid } from '../../engine/meta/errors/fielderror.ts'
+import { unauthorized } from '../../engine/meta/errors/status.ts'
+import { DAY_SECONDS } from '../../engine/meta/value/durations.ts'
 
 interface LifetimeLimits {
   /** Deploy-time maximum. */

@@ -3,8 +3,8 @@
  * permanently. It is public: the console is only code, and asks the API with a key of the person.
  */
 import { gzipSync } from 'node:zlib'
-import { type ApiResponse, emptyStream } from '../../endpoints/request.ts'
-import { escapeHtml } from '../../meta/value/printable.ts'
+import { type ApiResponse, emptyStream } from '../../engine/endpoints/request.ts'
+import { escapeHtml } from '../../engine/meta/value/printable.ts'
 import { acceptsGzip, compressBody } from '../lambda/compression.ts'
 import { type PublicEndpoint, publicHandler } from '../lambda/publicendpoint.ts'
 import { type LambdaHandler, lambdaHandler } from '../lambda/runtime.ts'

@@ -1,7 +1,8 @@
 /** Explains to people who mistyped a path why no function serves it, and what is served instead. */
+
+import { formatValue } from '../../engine/meta/encoding/badvalue.ts'
+import { groupVersion } from '../../engine/meta/groupversion.ts'
 import { type KindRow, kindRows } from '../../kinds/kinds.ts'
-import { formatValue } from '../../meta/encoding/badvalue.ts'
-import { groupVersion } from '../../meta/groupversion.ts'
 
 const COLLECTION = ['GET', 'POST', 'DELETE']
 const OBJECT = ['GET', 'PUT', 'PATCH', 'DELETE']

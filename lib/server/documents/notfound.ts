@@ -4,19 +4,19 @@
  * get a plain-text 404, as from kube-apiserver for custom resources. All others get a Status that explains what is served.
  */
 import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
-import { patchType, patchTypes } from '../../endpoints/negotiation/bodies.ts'
-import { pageNotFound } from '../../endpoints/respond.ts'
-import { KINDS, kindRows } from '../../kinds/kinds.ts'
+import { patchType, patchTypes } from '../../engine/endpoints/negotiation/bodies.ts'
+import { pageNotFound } from '../../engine/endpoints/respond.ts'
 import {
   badRequest,
   methodNotAllowed,
   methodNotSupported,
   notFound as objectNotFound,
   routeNotFound,
-} from '../../meta/errors/status.ts'
-import { groupVersion } from '../../meta/groupversion.ts'
-import { dnsLabelErrors } from '../../meta/object/names.ts'
-import { groupResource } from '../../registry/kind.ts'
+} from '../../engine/meta/errors/status.ts'
+import { groupVersion } from '../../engine/meta/groupversion.ts'
+import { dnsLabelErrors } from '../../engine/meta/object/names.ts'
+import { groupResource } from '../../engine/registry/kind.ts'
+import { KINDS, kindRows } from '../../kinds/kinds.ts'
 import type { Endpoint } from '../lambda/serve.ts'
 import { explainRoute } from './explainroute.ts'
 

@@ -1,8 +1,8 @@
 /** Serves the OpenAPI documents to authenticated users. */
-import { negotiateOpenApiV2 } from '../../endpoints/negotiation/accept.ts'
-import { type ApiRequest, type ApiResponse, queryValue } from '../../endpoints/request.ts'
-import { routeNotFound } from '../../meta/errors/status.ts'
-import { own } from '../../meta/value/walk.ts'
+import { negotiateOpenApiV2 } from '../../engine/endpoints/negotiation/accept.ts'
+import { type ApiRequest, type ApiResponse, queryValue } from '../../engine/endpoints/request.ts'
+import { routeNotFound } from '../../engine/meta/errors/status.ts'
+import { own } from '../../engine/meta/value/walk.ts'
 import type { Endpoint } from '../lambda/serve.ts'
 import { respondCached } from './cached.ts'
 

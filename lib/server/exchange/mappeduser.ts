@@ -1,11 +1,11 @@
 /** Maps the claims of a person's ID token to the user and the groups of an access key (`spec.claimMappings`). */
 import { validateIdentity } from '../../authorization/users/validateidentity.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
+import { holdsCredential } from '../../engine/meta/value/credentialtext.ts'
+import { own } from '../../engine/meta/value/walk.ts'
 import { isLeftOut, isTrue, unmetEntry } from '../../federation/claims.ts'
 import type { ClaimMappings } from '../../federation/federatedidentitycredential.schema.ts'
 import type { IdToken } from '../../federation/idtoken.ts'
-import type { JsonObject } from '../../meta/types.ts'
-import { holdsCredential } from '../../meta/value/credentialtext.ts'
-import { own } from '../../meta/value/walk.ts'
 import { OAuthError, quoteName, quoteValue } from '../oauth/oautherror.ts'
 import { leftOut } from './tokenchecks.ts'
 

@@ -3,10 +3,10 @@
  * ID token may be used, and on whether the exchange is for a target.
  */
 import type { KeyHash } from '../../authentication/pepper.ts'
-import type { Store } from '../../registry/store.ts'
-import type { Companion } from '../../storage/interface.ts'
-import type { ItemKey } from '../../storage/keys.ts'
-import { getCompanion } from '../../storage/readcompanions.ts'
+import type { Store } from '../../engine/registry/store.ts'
+import type { Companion } from '../../engine/storage/interface.ts'
+import type { ItemKey } from '../../engine/storage/keys.ts'
+import { getCompanion } from '../../engine/storage/readcompanions.ts'
 import { endedBefore } from '../oauth/oautherror.ts'
 import type { Exchanged } from './exchangedkey.ts'
 import { checkUnused, partitionOf, recordAgain, replayed, replayRecord } from './replay.ts'

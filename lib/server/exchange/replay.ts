@@ -5,10 +5,10 @@
  *     pk=exchange#HASH sk=# trust=UID key=NAME returned=true returns=1 expires=…
  */
 
+import type { Companion, Storage } from '../../engine/storage/interface.ts'
+import { getCompanion } from '../../engine/storage/readcompanions.ts'
 import { type IdToken, LEEWAY, replayId } from '../../federation/idtoken.ts'
 import type { Trust } from '../../federation/trust.ts'
-import type { Companion, Storage } from '../../storage/interface.ts'
-import { getCompanion } from '../../storage/readcompanions.ts'
 import { OAuthError } from '../oauth/oautherror.ts'
 
 /** How long a record is kept after its token has expired, for clocks that differ. Seconds. */

@@ -1,7 +1,7 @@
 /** Reads the parameter `scope` of an exchange as a scope of an access key, which narrows the scopes of the trust. */
 import type { Scope } from '../../authorization/scopes/scope.ts'
 import { validateScope } from '../../authorization/scopes/validatescope.ts'
-import { holdsCredential } from '../../meta/value/credentialtext.ts'
+import { holdsCredential } from '../../engine/meta/value/credentialtext.ts'
 import { OAuthError, quoteValue } from '../oauth/oautherror.ts'
 
 /** Returns the entry that a part of the scope adds. `first` and `second` are its names, separated by a slash. */

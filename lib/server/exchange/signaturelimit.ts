@@ -2,7 +2,7 @@
  * Limits how often the key of an exchange signs tokens, because a repeated exchange writes nothing that could limit it. Each process
  * counts for itself, so a deployment signs at most as many times more as it has processes.
  */
-import { HOUR_SECONDS } from '../../meta/value/durations.ts'
+import { HOUR_SECONDS } from '../../engine/meta/value/durations.ts'
 import { OAuthError } from '../oauth/oautherror.ts'
 
 /** The most signatures of a key in an hour. */

@@ -10,8 +10,8 @@
 import { credentialItemKey } from '../../authentication/credential.ts'
 import { parseKeyHash } from '../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
-import type { Store } from '../../registry/store.ts'
-import type { Companion, CompanionItem, Storage } from '../../storage/interface.ts'
+import type { Store } from '../../engine/registry/store.ts'
+import type { Companion, CompanionItem, Storage } from '../../engine/storage/interface.ts'
 import { OAuthError } from '../oauth/oautherror.ts'
 
 /** The most valid keys that a trust gives for one token. */

@@ -1,12 +1,13 @@
 /** Compares an ID token with its provider and its trust. Every function throws the OAuthError of what does not fit. */
+
+import type { JsonObject, JsonValue } from '../../engine/meta/types.ts'
+import { own } from '../../engine/meta/value/walk.ts'
 import { concernsTenant, rulesOf } from '../../federation/catalogue.ts'
 import { type ClaimEntry, claimText, isLeftOut, unmetEntry } from '../../federation/claims.ts'
 import { checkTimes, type IdToken } from '../../federation/idtoken.ts'
 import { type IssuerType, longestLife } from '../../federation/issuers.ts'
 import { algorithmsOf, audienceOf, type Provider, typeOf } from '../../federation/provider.ts'
 import type { Trust } from '../../federation/trust.ts'
-import type { JsonObject, JsonValue } from '../../meta/types.ts'
-import { own } from '../../meta/value/walk.ts'
 import { notAccepted, OAuthError, quoteName, quoteValue } from '../oauth/oautherror.ts'
 import type { RefusalReason } from '../oauth/outcomes.ts'
 

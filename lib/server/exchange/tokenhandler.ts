@@ -1,7 +1,8 @@
 /** Composes the Lambda handler of the token endpoint. */
+
+import { privateDestinations, publicDestinations } from '../../engine/outbound/addresses.ts'
 import { fetchKeys } from '../../federation/discovery.ts'
 import { createIssuerKeys, type IssuerKeysObserver } from '../../federation/issuerkeys.ts'
-import { privateDestinations, publicDestinations } from '../../outbound/addresses.ts'
 import type { PublicHandler } from '../lambda/publicendpoint.ts'
 import { type OAuthEndpoint, startEndpoint } from '../oauth/endpoint.ts'
 import type { Outcome } from '../oauth/outcomes.ts'

@@ -5,12 +5,12 @@
  */
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { type RoutedRequest, requestAttributes } from '../../authorization/attributes/requestattributes.ts'
+import { headerText } from '../../engine/meta/encoding/headertext.ts'
+import { StatusError } from '../../engine/meta/errors/status.ts'
+import { withoutCredentials } from '../../engine/meta/value/credentialtext.ts'
+import { toPrintable } from '../../engine/meta/value/printable.ts'
+import type { Note } from '../../engine/registry/kind.ts'
 import { namespaced } from '../../kinds/kinds.ts'
-import { headerText } from '../../meta/encoding/headertext.ts'
-import { StatusError } from '../../meta/errors/status.ts'
-import { withoutCredentials } from '../../meta/value/credentialtext.ts'
-import { toPrintable } from '../../meta/value/printable.ts'
-import type { Note } from '../../registry/kind.ts'
 import type { Config } from '../process/config.ts'
 import type { LogFields } from '../process/logger.ts'
 

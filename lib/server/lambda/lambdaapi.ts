@@ -3,7 +3,7 @@
  * functions share. Source: AWS Lambda API Reference.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type AwsCredentials, awsHost, signatures } from '../../outbound/awssignature.ts'
+import { type AwsCredentials, awsHost, signatures } from '../../engine/outbound/awssignature.ts'
 
 export interface Connection extends AwsCredentials {
   /** `https://lambda.eu-central-1.amazonaws.com` */

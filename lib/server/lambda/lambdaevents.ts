@@ -1,7 +1,7 @@
 /** Converts API Gateway events to requests, and responses to the results of a Lambda proxy integration. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { negotiateStatus, type Output } from '../../endpoints/negotiation/accept.ts'
-import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
+import { negotiateStatus, type Output } from '../../engine/endpoints/negotiation/accept.ts'
+import type { ApiRequest, ApiResponse } from '../../engine/endpoints/request.ts'
 import { warningHeaders } from './warnings.ts'
 
 /** Returns the headers with lowercase names. Repeated headers are joined to one list, as HTTP defines. */

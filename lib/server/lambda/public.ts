@@ -1,9 +1,10 @@
 /** Serves what needs no access key: version, health, the documents of the token issuer, and for browsers the way to the console. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { belowBase, routedPath } from '../../authorization/attributes/requestattributes.ts'
-import { prefersPage } from '../../endpoints/negotiation/accept.ts'
-import type { ApiResponse } from '../../endpoints/request.ts'
-import { pageNotFound } from '../../endpoints/respond.ts'
+import { prefersPage } from '../../engine/endpoints/negotiation/accept.ts'
+import type { ApiResponse } from '../../engine/endpoints/request.ts'
+import { pageNotFound } from '../../engine/endpoints/respond.ts'
+import { stringify } from '../../engine/meta/encoding/json.ts'
 import {
   CACHE_CONTROL,
   DISCOVERY_PATH,
@@ -12,7 +13,6 @@ import {
   jwksDocument,
   METADATA_PATH,
 } from '../../kubeconfig/token/jwks.ts'
-import { stringify } from '../../meta/encoding/json.ts'
 import type { Config } from '../process/config.ts'
 import type { MinimalServer } from '../process/minimal.ts'
 import { headersOf } from './lambdaevents.ts'

@@ -1,7 +1,7 @@
 /** Answers POSTs to public endpoints, and reads their bodies. No error quotes these, because they contain credentials. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import type { Deadline } from '../../meta/errors/deadline.ts'
-import { methodNotAllowed } from '../../meta/errors/status.ts'
+import type { Deadline } from '../../engine/meta/errors/deadline.ts'
+import { methodNotAllowed } from '../../engine/meta/errors/status.ts'
 import { headersOf } from './lambdaevents.ts'
 import type { NoteFacts, PublicAnswer, PublicEndpoint } from './publicendpoint.ts'
 import { type Clocks, inTime } from './requestdeadline.ts'

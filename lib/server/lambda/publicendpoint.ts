@@ -3,7 +3,7 @@
  * part of its body but what the endpoint notes.
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import type { ApiResponse } from '../../endpoints/request.ts'
+import type { ApiResponse } from '../../engine/endpoints/request.ts'
 import type { LogFields } from '../process/logger.ts'
 import type { Measured } from '../process/metrics.ts'
 import type { MinimalServer } from '../process/minimal.ts'

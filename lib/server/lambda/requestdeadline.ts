@@ -1,5 +1,5 @@
 /** Computes the deadline of a request. */
-import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
+import { checkDeadline, type Deadline, deadlineExceeded } from '../../engine/meta/errors/deadline.ts'
 import { withTimeout } from './timeout.ts'
 
 /** Handlers time out before the 29 s of the gateway, so that the client gets a Status. */

@@ -2,8 +2,8 @@
  * The stages of a request at every entrance. It is observed from its first moment to its audit record: time, calls, failures and
  * metrics. `inTime` (requestdeadline.ts) bounds the work between.
  */
-import type { ApiResponse } from '../../endpoints/request.ts'
-import { faultOf } from '../../meta/errors/status.ts'
+import type { ApiResponse } from '../../engine/endpoints/request.ts'
+import { faultOf } from '../../engine/meta/errors/status.ts'
 import { describeError, type LogFields } from '../process/logger.ts'
 import { callMetrics, countCalls, faultMetrics, type Measured, newCalls } from '../process/metrics.ts'
 import type { MinimalServer } from '../process/minimal.ts'

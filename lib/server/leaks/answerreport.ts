@@ -2,12 +2,12 @@
 
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
-import type { ApiResponse } from '../../endpoints/request.ts'
-import { respondError } from '../../endpoints/respond.ts'
-import type { Deadline } from '../../meta/errors/deadline.ts'
-import { requestEntityTooLarge } from '../../meta/errors/status.ts'
-import { toStatusError } from '../../registry/storageerrors.ts'
-import { StorageError } from '../../storage/errors.ts'
+import type { ApiResponse } from '../../engine/endpoints/request.ts'
+import { respondError } from '../../engine/endpoints/respond.ts'
+import type { Deadline } from '../../engine/meta/errors/deadline.ts'
+import { requestEntityTooLarge } from '../../engine/meta/errors/status.ts'
+import { toStatusError } from '../../engine/registry/storageerrors.ts'
+import { StorageError } from '../../engine/storage/errors.ts'
 import { statusForm } from '../lambda/lambdaevents.ts'
 import { posted } from '../lambda/publicbody.ts'
 import {

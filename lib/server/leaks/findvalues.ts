@@ -3,7 +3,7 @@ import { isWellFormed } from '../../authentication/accesskey.ts'
 import { credentialItemKey, readCredential } from '../../authentication/credential.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
 import { isTombstone, readTombstone } from '../../authentication/values/tombstone.ts'
-import type { CompanionItem } from '../../storage/interface.ts'
+import type { CompanionItem } from '../../engine/storage/interface.ts'
 import type { Server } from '../server.ts'
 
 /** A value that a key has or had. */

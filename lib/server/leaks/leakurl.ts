@@ -1,5 +1,5 @@
 /** Shortens the URL of a report to what may be stored, published and logged. Anyone can write it. */
-import { withoutCredentials } from '../../meta/value/credentialtext.ts'
+import { withoutCredentials } from '../../engine/meta/value/credentialtext.ts'
 
 const MAX_LENGTH = 500
 /** Text that is percent-encoded more often counts as a secret: to decode it would cost a pass for each layer. */

@@ -3,12 +3,12 @@
  * credentials.
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { mediaTypeOf } from '../../endpoints/negotiation/mediatype.ts'
-import { parseJson } from '../../meta/encoding/json.ts'
-import { utf8 } from '../../meta/encoding/utf8.ts'
-import { badRequest, requestEntityTooLarge, unsupportedMediaType } from '../../meta/errors/status.ts'
-import type { JsonObject, JsonValue } from '../../meta/types.ts'
-import { isObject } from '../../meta/value/walk.ts'
+import { mediaTypeOf } from '../../engine/endpoints/negotiation/mediatype.ts'
+import { parseJson } from '../../engine/meta/encoding/json.ts'
+import { utf8 } from '../../engine/meta/encoding/utf8.ts'
+import { badRequest, requestEntityTooLarge, unsupportedMediaType } from '../../engine/meta/errors/status.ts'
+import type { JsonObject, JsonValue } from '../../engine/meta/types.ts'
+import { isObject } from '../../engine/meta/value/walk.ts'
 import { readPublicBody } from '../lambda/publicbody.ts'
 
 const maxBytes = 256 * 1024

@@ -5,11 +5,11 @@
 import { VirtualClusterInstance } from '../../apis/management/v1/virtualclusterinstance.ts'
 import { managementRequest } from '../../authorization/attributes/attributes.ts'
 import { evaluate } from '../../authorization/scopes/evaluate.ts'
-import type { StoredCall } from '../../endpoints/call.ts'
-import { type ListStart, openCollection } from '../../endpoints/lists/page.ts'
-import { selecting } from '../../endpoints/lists/selection.ts'
+import type { StoredCall } from '../../engine/endpoints/call.ts'
+import { type ListStart, openCollection } from '../../engine/endpoints/lists/page.ts'
+import { selecting } from '../../engine/endpoints/lists/selection.ts'
+import type { RequestContext } from '../../engine/registry/kind.ts'
 import { KINDS } from '../../kinds/kinds.ts'
-import type { RequestContext } from '../../registry/kind.ts'
 import type { Server } from '../server.ts'
 
 /** The instances of a request that asks for namespaces. */

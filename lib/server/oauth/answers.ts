@@ -1,8 +1,8 @@
 /** Writes the answers of the OAuth endpoints. No cache may keep them, because one of them contains an access key. */
-import type { ApiResponse } from '../../endpoints/request.ts'
-import { stringify } from '../../meta/encoding/json.ts'
-import type { JsonObject } from '../../meta/types.ts'
-import { defined } from '../../meta/value/defined.ts'
+import type { ApiResponse } from '../../engine/endpoints/request.ts'
+import { stringify } from '../../engine/meta/encoding/json.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
+import { defined } from '../../engine/meta/value/defined.ts'
 import type { OAuthError } from './oautherror.ts'
 
 /** RFC 6749 section 5.1. */

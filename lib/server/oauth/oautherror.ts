@@ -1,5 +1,5 @@
 /** Defines the errors of the OAuth endpoints (RFC 6749 section 5.2, RFC 7009 section 2.2.1), and quotes values of clients in their descriptions. */
-import { withoutCredentials } from '../../meta/value/credentialtext.ts'
+import { withoutCredentials } from '../../engine/meta/value/credentialtext.ts'
 import type { RefusalReason } from './outcomes.ts'
 
 type ErrorCode =

@@ -3,7 +3,7 @@
  * variables it needs. Reading an absent one throws an error with its name.
  */
 import { parseSpaceNamespace } from '../../authorization/scopes/space.ts'
-import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
+import { withoutTrailingSlashes } from '../../engine/meta/value/slashes.ts'
 import { checkVariable, type Environment, type Form, matching, requiredText } from './environment.ts'
 import { lazy } from './lazy.ts'
 import { defaults, forms } from './variables.ts'

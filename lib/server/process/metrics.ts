@@ -4,7 +4,7 @@
  * Source: CloudWatch embedded metric format specification.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Fault } from '../../meta/errors/status.ts'
+import type { Fault } from '../../engine/meta/errors/status.ts'
 
 /** Counts by metric name. */
 export interface Measured {

@@ -4,7 +4,7 @@
  *
  * The defaults also serve a function whose new code runs for a moment with the variables of the release before.
  */
-import { DAY_SECONDS } from '../../meta/value/durations.ts'
+import { DAY_SECONDS } from '../../engine/meta/value/durations.ts'
 
 export const defaults = {
   PROJECT_NAMESPACE_PREFIX: 'p-',

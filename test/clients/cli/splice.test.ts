@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { Entry } from '../../../clients/cli/src/kubeconfig/entries.ts'
 import { withEntry } from '../../../clients/cli/src/kubeconfig/merge.ts'
 import { splice } from '../../../clients/cli/src/kubeconfig/splice.ts'
-import { parseYaml } from '../../../lib/meta/encoding/yaml.ts'
-import type { JsonObject } from '../../../lib/meta/types.ts'
+import { parseYaml } from '../../../lib/engine/meta/encoding/yaml.ts'
+import type { JsonObject } from '../../../lib/engine/meta/types.ts'
 import cases from './vectors/splice.cases.json' with { type: 'json' }
 
 const entryAt = (path: string): Entry => ({

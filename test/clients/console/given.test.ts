@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { addressProblem } from '../../../clients/console/src/text/addresses.ts'
 import { nameProblem, randomName } from '../../../clients/console/src/text/names.ts'
 import { checkCIDR } from '../../../lib/authorization/users/sourcecidrs.ts'
-import { dnsSubdomainErrors } from '../../../lib/meta/object/names.ts'
+import { dnsSubdomainErrors } from '../../../lib/engine/meta/object/names.ts'
 
 const randomBytes = (size: number) => crypto.getRandomValues(new Uint8Array(size))
 

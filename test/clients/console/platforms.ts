@@ -1,7 +1,7 @@
 /** What the console knows of CI platforms, as it is built. */
 import { readFile } from 'node:fs/promises'
 import type { Platform } from '../../../clients/console/src/pages/trusts/platforms/platforms.ts'
-import { parseYaml } from '../../../lib/meta/encoding/yaml.ts'
+import { parseYaml } from '../../../lib/engine/meta/encoding/yaml.ts'
 
 const file = new URL('../../../clients/console/src/platforms.yaml', import.meta.url)
 

@@ -14,7 +14,7 @@ import {
 } from '../../../clients/console/src/pages/key/actions/scopeedit.ts'
 import type { Scope } from '../../../clients/core/src/objects.ts'
 import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
-import { mergePatch } from '../../../lib/meta/patch/mergepatch.ts'
+import { mergePatch } from '../../../lib/engine/meta/patch/mergepatch.ts'
 import * as arbitrary from '../../lib/authorization/arbitraries.ts'
 import { keyOf } from './keys.ts'
 

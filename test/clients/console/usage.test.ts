@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type ScopeStep, scopeChange } from '../../../clients/console/src/pages/key/usage/scopestep.ts'
 import { clusterWords, lineWords, recordingWords } from '../../../clients/console/src/pages/key/usage/usedlines.ts'
-import { applyJsonPatch, decodeJsonPatch } from '../../../lib/meta/patch/jsonpatch.ts'
+import { applyJsonPatch, decodeJsonPatch } from '../../../lib/engine/meta/patch/jsonpatch.ts'
 import { keyOf } from './keys.ts'
 
 describe('the lines of a scope', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { type Json, toYaml } from '../../../clients/console/src/text/yaml.ts'
-import { parseYaml } from '../../../lib/meta/encoding/yaml.ts'
+import { parseYaml } from '../../../lib/engine/meta/encoding/yaml.ts'
 import { character } from '../../support/characters.ts'
 import { quotedByKubernetes } from '../../support/yamlstrings.ts'
 

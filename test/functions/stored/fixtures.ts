@@ -1,6 +1,6 @@
 /** Describes the stored kinds for the tests of their functions. Tests of a single kind are in the folder of that kind. */
 import { expect } from 'vitest'
-import type { JsonObject } from '../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../lib/engine/meta/types.ts'
 import type { Invocation, useFunctions } from '../../support/functions.ts'
 import type { Answer } from '../../support/request.ts'
 import { admin } from '../../support/users.ts'

@@ -5,9 +5,9 @@ import formatsPlugin from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
 import { openApi, openApiDocument } from '../../../infra/documents/openapi.ts'
 import type { OpenApiKind } from '../../../infra/documents/paths.ts'
-import { object, string } from '../../../lib/meta/schema/schema.ts'
-import type { JsonObject, JsonValue } from '../../../lib/meta/types.ts'
-import { example } from '../../lib/meta/example.ts'
+import { object, string } from '../../../lib/engine/meta/schema/schema.ts'
+import type { JsonObject, JsonValue } from '../../../lib/engine/meta/types.ts'
+import { example } from '../../lib/engine/meta/example.ts'
 import cases from './vectors/openapi.cases.json' with { type: 'json' }
 
 const stored: OpenApiKind = {

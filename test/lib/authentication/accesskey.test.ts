@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkFormat, duplicateKey, generateAccessKey, isWellFormed } from '../../../lib/authentication/accesskey.ts'
 import { bearerToken } from '../../../lib/authentication/requests/bearertoken.ts'
-import { KEY_PATTERN } from '../../../lib/meta/value/keyformat.ts'
+import { KEY_PATTERN } from '../../../lib/engine/meta/value/keyformat.ts'
 
 const page = readFileSync(new URL('../../../docs/access-keys.md', import.meta.url), 'utf8')
 const vectors = [...page.matchAll(/\| `([0-9a-f]{64})` \| `(\S+)` \|/g)].map(

@@ -4,7 +4,7 @@ import { activityAttributes } from '../../../lib/authentication/expiryindex.ts'
 import { decodeKeyInternal, encodeKeyInternal } from '../../../lib/authentication/keyinternal.ts'
 import { hasSealedValue, type Sealed } from '../../../lib/authentication/sealed.ts'
 import { createCredential, deleteCredentials, updateCredentials } from '../../../lib/authentication/values/writes.ts'
-import type { JsonObject } from '../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../lib/engine/meta/types.ts'
 import { CREATED, HASH, itemOf, storedKey } from './keys.ts'
 
 const PK = 'credential#2#aGFzaA'

@@ -2,7 +2,7 @@
 import type { StoredKey } from '../../../lib/authentication/credential.ts'
 import { encodeKeyInternal, type KeyInternal } from '../../../lib/authentication/keyinternal.ts'
 import { createCredential } from '../../../lib/authentication/values/writes.ts'
-import type { JsonObject, ObjectMeta } from '../../../lib/meta/types.ts'
+import type { JsonObject, ObjectMeta } from '../../../lib/engine/meta/types.ts'
 
 export const HASH = { version: '2', hash: 'aGFzaA' }
 /** 2026-11-21T00:00:00Z */

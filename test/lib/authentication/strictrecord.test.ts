@@ -10,7 +10,7 @@ import {
   strictRecord,
   writable,
 } from '../../../lib/authentication/strictrecord.ts'
-import type { JsonObject } from '../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../lib/engine/meta/types.ts'
 import packageFile from '../../../package.json' with { type: 'json' }
 import { PREVIOUS } from '../../release/previous.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '../../../lib/authentication/values/rotation.ts'
 import { settle } from '../../../lib/authentication/values/settle.ts'
 import { isTombstone, readTombstone, tombstoneAttributes } from '../../../lib/authentication/values/tombstone.ts'
-import type { JsonObject } from '../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../lib/engine/meta/types.ts'
 import { CREATED } from './keys.ts'
 
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((hash) => ({ version: '1', hash })) as [Hash, Hash, Hash, Hash]

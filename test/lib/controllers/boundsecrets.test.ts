@@ -12,10 +12,10 @@ import {
   readBound,
 } from '../../../lib/authentication/boundsecrets.ts'
 import { type BoundSecrets, CLOCK_SECONDS, endSecrets } from '../../../lib/controllers/boundsecrets.ts'
-import { getCompanion } from '../../../lib/storage/readcompanions.ts'
+import { getCompanion } from '../../../lib/engine/storage/readcompanions.ts'
 import { endless } from '../../support/deadlines.ts'
 import { played, soak } from '../../support/effort.ts'
-import { newWorld } from './world.ts'
+import { newWorld } from '../engine/controllers/world.ts'
 
 const start = Date.parse('2096-11-21T00:00:00Z') / 1000
 const [PROD, TEST] = ['clusters/prod/u1', 'clusters/test/u2']

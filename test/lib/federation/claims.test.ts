@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { parseJson } from '../../../lib/engine/meta/encoding/json.ts'
+import type { JsonObject, JsonValue } from '../../../lib/engine/meta/types.ts'
 import { type ClaimEntry, claimText, isLeftOut, isTrue, unmetEntry } from '../../../lib/federation/claims.ts'
-import { parseJson } from '../../../lib/meta/encoding/json.ts'
-import type { JsonObject, JsonValue } from '../../../lib/meta/types.ts'
 import cases from './vectors/claims.cases.json' with { type: 'json' }
 
 const holds = (entry: ClaimEntry, claims: JsonObject) => unmetEntry([entry], claims) === undefined

@@ -1,7 +1,7 @@
 /** Tests fetching keys from a real issuer over TLS. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { privateDestinations, publicDestinations } from '../../../lib/engine/outbound/addresses.ts'
 import { fetchKeys } from '../../../lib/federation/discovery.ts'
-import { privateDestinations, publicDestinations } from '../../../lib/outbound/addresses.ts'
 import { type IssuerDocument, type IssuerFault, startIssuer, type TestIssuer } from '../../support/issuer.ts'
 import { makeIssuerKey } from '../../support/issuerkey.ts'
 import cases from './vectors/discovery.cases.json' with { type: 'json' }

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import type { JsonObject, JsonValue } from '../../../lib/engine/meta/types.ts'
 import { MAX_KEYS, normalizeKeySet, parseKeySet, UnusableKeySet } from '../../../lib/federation/jwks.ts'
-import type { JsonObject, JsonValue } from '../../../lib/meta/types.ts'
 
 const pair = (curve: string) => generateKeyPairSync('ec', { namedCurve: curve })
 const rsaPair = (modulusLength: number) => generateKeyPairSync('rsa', { modulusLength })

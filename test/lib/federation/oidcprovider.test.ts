@@ -1,10 +1,10 @@
 /** Tests the keys of issuers with an OpenID provider of others: discovery, ID tokens and rotation over TLS. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { storageOver } from '../../../lib/engine/storage/protocol/storage.ts'
 import { fetchKeys } from '../../../lib/federation/discovery.ts'
 import { checkTimes, parseIdToken } from '../../../lib/federation/idtoken.ts'
 import { createIssuerKeys, type IssuerKeys } from '../../../lib/federation/issuerkeys.ts'
 import type { Provider } from '../../../lib/federation/provider.ts'
-import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { unlimited } from '../../support/deadlines.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
 import { oidcClientId, startOidcProvider, type TestOidcProvider } from '../../support/oidcprovider.ts'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../lib/engine/meta/types.ts'
+import { isPrintable } from '../../../lib/engine/meta/value/printable.ts'
 import type { IssuerRules } from '../../../lib/federation/catalogue.ts'
 import { issuerTypes } from '../../../lib/federation/issuers.ts'
 import { typeRules } from '../../../lib/federation/issuertypes.ts'
 import { runOf } from '../../../lib/federation/run.ts'
-import type { JsonObject } from '../../../lib/meta/types.ts'
-import { isPrintable } from '../../../lib/meta/value/printable.ts'
 
 const rules = (type: keyof typeof typeRules): IssuerRules => ({ ...typeRules[type], shared: false })
 const run = (type: keyof typeof typeRules, claims: JsonObject, subject = 'sub') =>

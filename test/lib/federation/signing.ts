@@ -1,8 +1,8 @@
 /** Signs tokens of any form, also of forms that no library writes. */
 import { CompactSign, type CryptoKey, exportJWK, generateKeyPair } from 'jose'
+import type { JsonObject } from '../../../lib/engine/meta/types.ts'
 import type { SignatureAlgorithm } from '../../../lib/federation/algorithms.ts'
 import { normalizeKeySet, type PublicKey } from '../../../lib/federation/jwks.ts'
-import type { JsonObject } from '../../../lib/meta/types.ts'
 
 export const NOW = 1_700_000_000
 export const now = new Date(NOW * 1000)

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../lib/engine/meta/types.ts'
 import { rulesOf } from '../../../lib/federation/catalogue.ts'
 import { type ClaimEntry, unmetEntry } from '../../../lib/federation/claims.ts'
 import type { IssuerType } from '../../../lib/federation/issuers.ts'
 import { claimWarnings, validateProviderClaims, validateTrustClaims } from '../../../lib/federation/validateclaims.ts'
-import type { JsonObject } from '../../../lib/meta/types.ts'
 import { readIdTokenShapes } from '../../support/idtokens.ts'
 import cases from './vectors/validateclaims.cases.json' with { type: 'json' }
 

@@ -1,9 +1,9 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
+import { formatValue } from '../../../lib/engine/meta/encoding/badvalue.ts'
+import { StatusError } from '../../../lib/engine/meta/errors/status.ts'
+import type { JsonObject } from '../../../lib/engine/meta/types.ts'
 import { type Instance, serverAddress, toInstance } from '../../../lib/kubeconfig/instance.ts'
-import { formatValue } from '../../../lib/meta/encoding/badvalue.ts'
-import { StatusError } from '../../../lib/meta/errors/status.ts'
-import type { JsonObject } from '../../../lib/meta/types.ts'
 import { patience } from '../../support/patience.ts'
 import cases from './vectors/instance.cases.json' with { type: 'json' }
 

@@ -2,10 +2,10 @@
 import { CreateSecretCommand, DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSecretStore } from '../../../infra/local/aws/secrets.ts'
+import { provide } from '../../../lib/engine/meta/provided.ts'
 import { type LocalSecrets, openTexts, SECRETS } from '../../../lib/kubeconfig/localsecrets.ts'
 import { createSecrets, SecretError, type SecretTexts } from '../../../lib/kubeconfig/secrets.ts'
 import { connectSecrets, secretsManagerTexts } from '../../../lib/kubeconfig/secretsmanager.ts'
-import { provide } from '../../../lib/meta/provided.ts'
 import { type Aws, credentials, region, startAws } from '../../support/aws.ts'
 
 let aws: Aws

@@ -1,8 +1,8 @@
 /** Tests that the watches of a key are counted also where a page does not hold them all. */
 import { expect, test } from 'vitest'
+import { limits } from '../../../lib/engine/storage/limits.ts'
+import { storageOver } from '../../../lib/engine/storage/protocol/storage.ts'
 import { watchCounter } from '../../../lib/server/openwatches.ts'
-import { limits } from '../../../lib/storage/limits.ts'
-import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
 import { alice, contextOf } from '../../support/users.ts'

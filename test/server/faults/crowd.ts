@@ -1,5 +1,5 @@
 /** Runs many concurrent writers on shared and own access keys, and records their answers. */
-import type { KubeObject } from '../../../lib/meta/types.ts'
+import type { KubeObject } from '../../../lib/engine/meta/types.ts'
 import type { Answer } from '../../support/request.ts'
 import type { TestServer } from '../../support/server.ts'
 

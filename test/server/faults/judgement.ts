@@ -1,5 +1,5 @@
 /** Compares all answers with the change log after the writers have stopped. */
-import type { Change } from '../../../lib/storage/interface.ts'
+import type { Change } from '../../../lib/engine/storage/interface.ts'
 import type { Seen } from '../../support/reflector.ts'
 import { outcomeOf, type Wrote } from './crowd.ts'
 

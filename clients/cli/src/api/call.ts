@@ -1,5 +1,5 @@
 /** Sends one request of the API: encodes the body, shows warnings, repeats what is safe to repeat, and turns refusals into errors. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { asSentence, mayPass, objectIn, retryAfterIn } from '../../../core/src/answers.ts'
 import { duration } from '../../../core/src/durations.ts'
 import { isBearer } from '../../../core/src/forms.ts'

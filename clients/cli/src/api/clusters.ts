@@ -1,5 +1,5 @@
 /** Reads the objects of connected clusters. */
-import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import { demandName } from './keys.ts'

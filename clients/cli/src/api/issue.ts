@@ -1,5 +1,5 @@
 /** Asks the server for a credential of a cluster. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import {
   type Create,
   clusterKubeConfig,

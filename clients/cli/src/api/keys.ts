@@ -1,5 +1,5 @@
 /** Defines what commands read of access keys, and where they are. */
-import type { JsonValue } from '../../../../lib/meta/types.ts'
+import type { JsonValue } from '../../../../lib/engine/meta/types.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 import { UsageError } from '../io/errors.ts'
 import { API } from './session.ts'

@@ -1,5 +1,5 @@
 /** Reads lists in pages. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import type { Session } from './session.ts'
 
 const PAGE = 500

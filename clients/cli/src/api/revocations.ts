@@ -1,5 +1,5 @@
 /** Revokes access keys in bulk, and trusts if they are asked for: repeats the request until no key is left. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { type RevocationStatus, totalOf } from '../../../core/src/objects.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'

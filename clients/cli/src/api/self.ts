@@ -1,5 +1,5 @@
 /** Asks the server who the holder of the session's key is. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import type { Self as SelfStatus } from '../../../core/src/objects.ts'
 import { CliError } from '../io/errors.ts'
 import { API, type Session } from './session.ts'

@@ -2,8 +2,8 @@
  * Reads the kube config in an answer of the server. It takes only what a kube config needs, because kubectl runs commands and reads files
  * that a kube config names.
  */
-import { parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
-import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import { parseYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import { asSentence } from '../../../core/src/answers.ts'
 import { CliError } from '../io/errors.ts'
 

@@ -1,5 +1,5 @@
 /** Opens a session: the server and the credential of a context, with one method per HTTP verb. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { type Config, type Context, readConfig } from '../config/contexts.ts'
 import { configFile } from '../config/paths.ts'
 import { readIfThere } from '../config/privatefile.ts'

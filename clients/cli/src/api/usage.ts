@@ -1,5 +1,5 @@
 /** Reads what access keys did. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 import type { KeyUsage } from '../../../core/src/usage.ts'
 import type { CallOptions } from './call.ts'

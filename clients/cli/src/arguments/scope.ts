@@ -1,5 +1,5 @@
 /** Defines the options that make a scope: what a key or token may do at most. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Values } from './command.ts'
 import { projectAndName, split } from './lists.ts'

@@ -1,5 +1,5 @@
 /** Reads label selectors, as kubectl writes them. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { UsageError } from '../io/errors.ts'
 
 const KEY = '[A-Za-z0-9](?:[\\w./-]*[A-Za-z0-9])?'

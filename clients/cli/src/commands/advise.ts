@@ -1,8 +1,8 @@
 /** `keyplane advise`: shows what a key does not need, sets a smaller scope, and goes back. */
 
 import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
-import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
-import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import { dumpYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import { pastedPatch } from '../../../core/src/scopechange.ts'
 import { shellWords } from '../../../core/src/shellwords.ts'
 import { adviceText, UNNEEDED_COLUMNS, unneededRow } from '../advice/advicetexts.ts'

@@ -4,8 +4,8 @@ import {
   type ResourceText,
   readResource,
 } from '../../../../lib/authorization/attributes/resourcetext.ts'
-import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { dumpYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import type { AccessReview, Scope } from '../../../core/src/objects.ts'
 import { type Shell, shellWords } from '../../../core/src/shellwords.ts'
 import { clusterResource, resourceHere } from '../../../core/src/words/clusterresources.ts'

@@ -1,7 +1,7 @@
 /** `keyplane kubeconfig`: writes kube configs for kubectl and other clients. */
 import { resolve } from 'node:path'
-import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { dumpYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
 import { projectIn } from '../../../core/src/projects.ts'
 import { shellWords } from '../../../core/src/shellwords.ts'

@@ -1,5 +1,5 @@
 /** `keyplane revoke`: disables or deletes all access keys that match, and trusts (FederatedIdentityCredentials) if it is asked to. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { durationSeconds } from '../../../core/src/durations.ts'
 import { type RevocationStatus, totalOf } from '../../../core/src/objects.ts'
 import { type Revocation, revoke as revokeAll } from '../api/revocations.ts'

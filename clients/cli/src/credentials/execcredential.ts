@@ -1,5 +1,5 @@
 /** Reads what the client that runs this program as its plugin says and expects. */
-import { type DecodeError, scanJson } from '../../../../lib/meta/encoding/jsonscanner.ts'
+import { type DecodeError, scanJson } from '../../../../lib/engine/meta/encoding/jsonscanner.ts'
 import { EXEC_VERSIONS } from '../../../core/src/plugin.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'

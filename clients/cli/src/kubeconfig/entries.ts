@@ -1,5 +1,5 @@
 /** Composes kube configs (client-go's Config v1) from entries: a cluster, a user and a context of the same name. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 
 /** Says which entries this program has written: those of one server and one target. */
 export type Mark = { server: string; target: string }

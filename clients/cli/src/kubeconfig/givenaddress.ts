@@ -4,8 +4,8 @@
  */
 import { createReadStream } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
-import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import { parseYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import { reasonOf } from '../io/filefailure.ts'
 

@@ -1,6 +1,6 @@
 /** Merges entries into a kube config. It changes only entries that it has written itself, and keeps everything else. */
 import { isDeepStrictEqual } from 'node:util'
-import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import { CliError } from '../io/errors.ts'
 import { type Entry, MARK, type Mark, PARTS, type Part, partsOf } from './entries.ts'
 

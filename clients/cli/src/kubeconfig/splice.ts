@@ -1,7 +1,7 @@
 /** Writes changed entries into the text of a kube config, and leaves every byte outside them as it is. */
 import { isDeepStrictEqual } from 'node:util'
-import { parseYaml, yamlWriter } from '../../../../lib/meta/encoding/yaml.ts'
-import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import { parseYaml, yamlWriter } from '../../../../lib/engine/meta/encoding/yaml.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import { CliError } from '../io/errors.ts'
 import { PARTS } from './entries.ts'
 import { type Range, rangesOf } from './yamlranges.ts'

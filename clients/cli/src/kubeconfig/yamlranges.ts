@@ -1,5 +1,5 @@
 /** Finds where the nodes of a YAML text begin and end. */
-import type { Event } from '../../../../lib/meta/encoding/yamllibrary.ts'
+import type { Event } from '../../../../lib/engine/meta/encoding/yamllibrary.ts'
 
 /** A node at the offsets from `start` to before `end`, with its anchor and tag. An empty node has two equal offsets. */
 export interface Range {
@@ -19,7 +19,7 @@ export interface Range {
 /** Returns the node of the first document, which `parseYaml` must have accepted. Throws an Error for brackets whose end it cannot find. */
 export async function rangesOf(source: string): Promise<Range> {
   const { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE } = await import(
-    '../../../../lib/meta/encoding/yamllibrary.ts'
+    '../../../../lib/engine/meta/encoding/yamllibrary.ts'
   )
   const events = parseEvents(source, { maxDepth: 1000 })[Symbol.iterator]()
   /** The end of what was read, where an empty node is. */

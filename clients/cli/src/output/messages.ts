@@ -1,5 +1,5 @@
 /** Writes messages for people to standard error: notes, warnings and errors. Warnings and errors show no credential. */
-import { withoutCredentials } from '../../../../lib/meta/value/credentialtext.ts'
+import { withoutCredentials } from '../../../../lib/engine/meta/value/credentialtext.ts'
 import type { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { inOptions } from './optionwords.ts'

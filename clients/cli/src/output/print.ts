@@ -1,6 +1,6 @@
 /** Prints an object or a list as JSON, as YAML, or as names. */
-import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
-import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import { dumpYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import type { Format } from '../arguments/command.ts'
 import type { Io } from '../io/io.ts'
 import { plain, plainLines, printableJson } from './plain.ts'

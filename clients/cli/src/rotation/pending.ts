@@ -1,5 +1,5 @@
 /** Makes the new value of a rotation pending, or finds out what became of the value of a run that was killed. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import type { KeyValue } from '../../../core/src/objects.ts'
 import { StatusError } from '../api/status.ts'
 import { CliError } from '../io/errors.ts'

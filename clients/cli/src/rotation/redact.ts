@@ -1,6 +1,6 @@
 /** Removes secrets from the output and the environment of a program, also those that are encoded. */
 import { StringDecoder } from 'node:string_decoder'
-import { REDACTED } from '../../../../lib/meta/value/credentialtext.ts'
+import { REDACTED } from '../../../../lib/engine/meta/value/credentialtext.ts'
 
 export interface Redactor {
   push(chunk: Buffer): void

@@ -1,5 +1,5 @@
 /** Asks the server about the values of a key, and for rotations. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import type { AccessKey, KeyValue } from '../../../core/src/objects.ts'
 import { keyPath } from '../api/keys.ts'
 import { API, type Session } from '../api/session.ts'

@@ -1,7 +1,7 @@
 /** Keeps the key of a command in a private folder, which is deleted with it. */
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
+import { dumpYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
 import {
   type Made,
   type MadeFile,

@@ -1,6 +1,6 @@
 /** Makes the scope of the key that a command gets, and says it in words. */
-import { parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
-import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import { parseYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import { scopeDiff } from '../../../core/src/scopechange.ts'
 import type { Target } from '../api/target.ts'
 import { readIfThere } from '../config/privatefile.ts'

@@ -2,7 +2,7 @@
  * Keeps data fresh by asking again and again while somebody looks: only while the page is visible and has the focus. After a
  * failure it keeps the data and asks less often. A watch would hold a function of the server for as long.
  */
-import { MINUTE_MS } from '../../../../lib/meta/value/durations.ts'
+import { MINUTE_MS } from '../../../../lib/engine/meta/value/durations.ts'
 
 /** What a poller sees of its surroundings. */
 export interface Surroundings {

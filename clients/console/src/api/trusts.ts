@@ -1,7 +1,8 @@
 /** Names the types of the objects of token exchange, which the schemas of lib define. */
+
+import type { FromSchema } from '../../../../lib/engine/meta/schema/schema.ts'
 import type { TrustSpec, status as trustStatus } from '../../../../lib/federation/federatedidentitycredential.schema.ts'
 import type { ProviderSpec, status as providerStatus } from '../../../../lib/federation/identityprovider.schema.ts'
-import type { FromSchema } from '../../../../lib/meta/schema/schema.ts'
 import type { Metadata } from '../../../core/src/objects.ts'
 
 /** An IdentityProvider: lib/apis/management/v1/identityprovider.md. */

@@ -3,7 +3,7 @@
  * can give what the server made for itself an end, a scope or a use.
  */
 import { isUnrestricted } from '../../../../lib/authorization/scopes/unrestricted.ts'
-import { DAY_MS } from '../../../../lib/meta/value/durations.ts'
+import { DAY_MS } from '../../../../lib/engine/meta/value/durations.ts'
 import { isExchanged, lastUse, lifeOf, livesADay, timeOf } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 import { openRotation } from '../api/keyfacts.ts'

@@ -2,7 +2,7 @@
  * Keeps the access key over a reload of its tab, if the person asked for it: in sessionStorage, which no other tab sees and which
  * ends with the tab. Otherwise the key is in memory only.
  */
-import { MINUTE_MS } from '../../../../lib/meta/value/durations.ts'
+import { MINUTE_MS } from '../../../../lib/engine/meta/value/durations.ts'
 import { type BrowserStorage, readObject } from './browserstorage.ts'
 
 /** A session ends after this time without input. */

@@ -1,6 +1,6 @@
 /** Opens, keeps and ends the session of the tab. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { MINUTE_MS } from '../../../../lib/meta/value/durations.ts'
+import { MINUTE_MS } from '../../../../lib/engine/meta/value/durations.ts'
 import type { Self } from '../../../core/src/objects.ts'
 import { createApi } from '../api/client.ts'
 import { freshWarnings } from '../api/freshwarnings.ts'

@@ -56,7 +56,5 @@ export const withoutShown = (values: Values): Values => ({ ...values, waiting: v
 /** Returns what to say to the person of the session about values that came too late for an earlier one of theirs. */
 export function missedWords({ person, missed }: Values): string | undefined {
   const titles = missed.filter(({ of }) => of === person).map(({ title }) => title)
-  return titles.length === 0
-    ? undefined
-    : `${titles.join('; ')}: made after you signed out, and shown to nobody.`
+  return titles.length === 0 ? undefined : `${titles.join('; ')}: made after you signed out, and shown to nobody.`
 }

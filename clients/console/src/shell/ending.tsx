@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../../../lib/meta/value/durations.ts'
+import { MINUTE_MS } from '../../../../lib/engine/meta/value/durations.ts'
 import { useNow } from '../components/hooks/usenow.ts'
 import { InPlace, part } from '../components/part.tsx'
 import { useSession } from '../session/session.ts'

@@ -1,5 +1,5 @@
 /** Writes and says how long a key lives, in seconds as in the fields of objects. */
-import { DAY_SECONDS, HOUR_SECONDS } from '../../../../lib/meta/value/durations.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../../lib/engine/meta/value/durations.ts'
 
 const UNITS = [
   ['d', 'day', DAY_SECONDS],

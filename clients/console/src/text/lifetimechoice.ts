@@ -1,5 +1,5 @@
 /** The lifetimes that a form offers, and what a person chooses: one of them, or a number of a unit. */
-import { DAY_SECONDS, HOUR_SECONDS } from '../../../../lib/meta/value/durations.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../../lib/engine/meta/value/durations.ts'
 import { counted } from './lifetime.ts'
 
 export const UNITS = { seconds: 1, minutes: 60, hours: HOUR_SECONDS, days: DAY_SECONDS } as const

@@ -1,5 +1,5 @@
 /** Says times in words: relative ones for reading, exact ones for the hover. */
-import { DAY_MS, MINUTE_MS } from '../../../../lib/meta/value/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../../../../lib/engine/meta/value/durations.ts'
 
 /** The units of relative times. One is used from two of it on: then rounding to the nearest is near. `step` decides whether it is two. */
 const UNITS: readonly [name: string, length: number, step: number][] = [

@@ -2,9 +2,9 @@
  * Serves an empty list of custom resource definitions, because some clients require one. Source:
  * k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.
  */
-import { groupVersion } from '../../../meta/groupversion.ts'
-import { object } from '../../../meta/schema/schema.ts'
-import type { ServedKind } from '../../../registry/kind.ts'
+import { groupVersion } from '../../../engine/meta/groupversion.ts'
+import { object } from '../../../engine/meta/schema/schema.ts'
+import type { ServedKind } from '../../../engine/registry/kind.ts'
 
 /**
  * No kind of this API is a custom resource. Terraform's Kubernetes provider looks up a kind in this list before it reads

@@ -1,10 +1,10 @@
 /** Defines SelfSubjectReview, which `kubectl auth whoami` creates. Source: k8s.io/api authentication/v1. */
 import { runOfUser } from '../../../authorization/users/identity.ts'
+import { list, map, object, string } from '../../../engine/meta/schema/schema.ts'
+import type { JsonObject } from '../../../engine/meta/types.ts'
+import type { VirtualKind } from '../../../engine/registry/kind.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { EXTRA } from '../../../kubeconfig/token/extras.ts'
-import { list, map, object, string } from '../../../meta/schema/schema.ts'
-import type { JsonObject } from '../../../meta/types.ts'
-import type { VirtualKind } from '../../../registry/kind.ts'
 
 /** Schema of a user in the status of a review. */
 export const userInfoSchema = object('The user.', {

@@ -1,5 +1,5 @@
 /** Defines the status of access reviews. Source: k8s.io/api authorization/v1 SubjectAccessReviewStatus. */
-import { boolean, object, string } from '../../../meta/schema/schema.ts'
+import { boolean, object, string } from '../../../engine/meta/schema/schema.ts'
 
 export const reviewStatus = object('Result of the review.', {
   allowed: boolean('Whether the request would be allowed.'),

@@ -2,7 +2,7 @@
  * Defines the request that an access review describes. Source: k8s.io/api authorization/v1 ResourceAttributes,
  * NonResourceAttributes.
  */
-import { type FromSchema, list, object, string } from '../../../meta/schema/schema.ts'
+import { type FromSchema, list, object, string } from '../../../engine/meta/schema/schema.ts'
 
 const requirement = object('A requirement of a selector.', {
   key: string('Label key or field name.'),

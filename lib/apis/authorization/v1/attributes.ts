@@ -1,8 +1,8 @@
 /** Validates and reads the request that an access review describes. */
 import type { Attributes, Target } from '../../../authorization/attributes/attributes.ts'
+import { type FieldError, invalid, required } from '../../../engine/meta/errors/fielderror.ts'
+import { message, type ProtobufMessage, textFields } from '../../../engine/registry/protobuf.ts'
 import { clusterScoped, namespaced } from '../../../kinds/kinds.ts'
-import { type FieldError, invalid, required } from '../../../meta/errors/fielderror.ts'
-import { message, type ProtobufMessage, textFields } from '../../../registry/protobuf.ts'
 import type { AskedAttributes } from './attributes.schema.ts'
 
 /**

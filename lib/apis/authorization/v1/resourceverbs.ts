@@ -1,6 +1,7 @@
 /** Lists the verbs of every resource, as discovery does: for reviews, which must not allow others. */
+
+import { computedVerbs, statusVerbs, storedVerbs } from '../../../engine/registry/kind.ts'
 import { type KindRow, kindRows } from '../../../kinds/kinds.ts'
-import { computedVerbs, statusVerbs, storedVerbs } from '../../../registry/kind.ts'
 
 /** A resource or subresource of this API with its verbs. */
 interface ResourceVerbs {

@@ -6,7 +6,7 @@ import type { Attributes, Decision } from '../../../authorization/attributes/att
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import type { SpaceOptions } from '../../../authorization/scopes/space.ts'
-import type { RequestContext } from '../../../registry/kind.ts'
+import type { RequestContext } from '../../../engine/registry/kind.ts'
 
 /** What a review compares a token with. */
 interface ReviewedKey {

@@ -1,10 +1,10 @@
 /** Defines SelfSubjectAccessReview, which `kubectl auth can-i` creates. Source: k8s.io/api authorization/v1. */
 
+import { invalidObject } from '../../../engine/meta/errors/status.ts'
+import { object } from '../../../engine/meta/schema/schema.ts'
+import type { VirtualKind } from '../../../engine/registry/kind.ts'
+import { message } from '../../../engine/registry/protobuf.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import { invalidObject } from '../../../meta/errors/status.ts'
-import { object } from '../../../meta/schema/schema.ts'
-import type { VirtualKind } from '../../../registry/kind.ts'
-import { message } from '../../../registry/protobuf.ts'
 import { reviewStatus } from './answer.schema.ts'
 import { type AskedAttributes, nonResourceAttributes, resourceAttributes } from './attributes.schema.ts'
 import { attributesProtobuf, toAttributes, validateAsked } from './attributes.ts'

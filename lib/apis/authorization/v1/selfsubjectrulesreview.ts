@@ -1,12 +1,12 @@
 /** Defines SelfSubjectRulesReview, which `kubectl auth can-i --list` creates. Source: k8s.io/api authorization/v1. */
 
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
+import { badRequest } from '../../../engine/meta/errors/status.ts'
+import { boolean, list, object, string } from '../../../engine/meta/schema/schema.ts'
+import type { JsonObject } from '../../../engine/meta/types.ts'
+import type { RequestContext, VirtualKind } from '../../../engine/registry/kind.ts'
+import { message, textFields } from '../../../engine/registry/protobuf.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import { badRequest } from '../../../meta/errors/status.ts'
-import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
-import type { JsonObject } from '../../../meta/types.ts'
-import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
-import { message, textFields } from '../../../registry/protobuf.ts'
 import { resourceVerbs } from './resourceverbs.ts'
 import type { ReviewServices } from './reviewservices.ts'
 

@@ -4,13 +4,13 @@
  */
 
 import { createHash } from 'node:crypto'
-import { alreadyExists, generatedNameExists, invalidObject } from '../../../meta/errors/status.ts'
-import { labelNames, validateMeta } from '../../../meta/object/validatemeta.ts'
-import { list, object, string } from '../../../meta/schema/schema.ts'
-import type { KubeObject } from '../../../meta/types.ts'
-import { column } from '../../../registry/column.ts'
-import type { Column, VirtualKind } from '../../../registry/kind.ts'
-import { message, textFields } from '../../../registry/protobuf.ts'
+import { alreadyExists, generatedNameExists, invalidObject } from '../../../engine/meta/errors/status.ts'
+import { labelNames, validateMeta } from '../../../engine/meta/object/validatemeta.ts'
+import { list, object, string } from '../../../engine/meta/schema/schema.ts'
+import type { KubeObject } from '../../../engine/meta/types.ts'
+import { column } from '../../../engine/registry/column.ts'
+import type { Column, VirtualKind } from '../../../engine/registry/kind.ts'
+import { message, textFields } from '../../../engine/registry/protobuf.ts'
 
 const resource = { group: '', resource: 'namespaces' }
 

@@ -1,6 +1,7 @@
 /** Defines the fields of a connected cluster. */
+
+import { boolean, type FromSchema, object, string } from '../../../engine/meta/schema/schema.ts'
 import { SERVICE_ACCOUNTS } from '../../../kubeconfig/serviceaccounts/tokens.ts'
-import { boolean, type FromSchema, object, string } from '../../../meta/schema/schema.ts'
 import { serviceAccounts } from './serviceaccounts.schema.ts'
 import { access } from './virtualclusterinstance.schema.ts'
 

@@ -6,13 +6,10 @@ import { mastersOnly } from '../../../authorization/users/administrators.ts'
 import { isMaster } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
-import { KINDS } from '../../../kinds/kinds.ts'
-import { clusterTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
-import { validateCluster } from '../../../kubeconfig/validateinstance.ts'
-import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
-import { dnsLabelErrors } from '../../../meta/object/names.ts'
-import type { KubeObject } from '../../../meta/types.ts'
-import { column, wide } from '../../../registry/column.ts'
+import { type FieldError, invalid } from '../../../engine/meta/errors/fielderror.ts'
+import { dnsLabelErrors } from '../../../engine/meta/object/names.ts'
+import type { KubeObject } from '../../../engine/meta/types.ts'
+import { column, wide } from '../../../engine/registry/column.ts'
 import {
   type Column,
   groupResource,
@@ -20,9 +17,12 @@ import {
   type StoredKind,
   type Strategy,
   type Write,
-} from '../../../registry/kind.ts'
-import { refuseInvalid } from '../../../registry/store.ts'
-import type { Stored } from '../../../storage/interface.ts'
+} from '../../../engine/registry/kind.ts'
+import { refuseInvalid } from '../../../engine/registry/store.ts'
+import type { Stored } from '../../../engine/storage/interface.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
+import { clusterTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
+import { validateCluster } from '../../../kubeconfig/validateinstance.ts'
 import { type Spec, spec, status } from './cluster.schema.ts'
 import { ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'
 import type { Services } from './services.ts'

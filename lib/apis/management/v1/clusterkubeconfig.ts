@@ -1,7 +1,8 @@
 /** Defines ClusterKubeConfig, the kubeconfig of a connected cluster. */
+
+import { int64, object, string } from '../../../engine/meta/schema/schema.ts'
+import type { VirtualKind } from '../../../engine/registry/kind.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import { int64, object, string } from '../../../meta/schema/schema.ts'
-import type { VirtualKind } from '../../../registry/kind.ts'
 import { Cluster } from './cluster.ts'
 import { kubeConfigOf } from './kubeconfigs.ts'
 import type { Services } from './services.ts'

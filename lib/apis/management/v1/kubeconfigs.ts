@@ -1,16 +1,16 @@
 /** Makes the kinds of kubeconfigs: subresources of what clients connect to. They differ in their spec and in their parent. */
 import { timeOfIssue } from '../../../authorization/users/ends.ts'
 import { unlimitedCredential } from '../../../authorization/users/sourcecidrs.ts'
+import { type FieldError, invalid } from '../../../engine/meta/errors/fielderror.ts'
+import { conflict, invalidObject } from '../../../engine/meta/errors/status.ts'
+import { type FromSchema, type ObjectSchema, object, string, time } from '../../../engine/meta/schema/schema.ts'
+import type { KubeObject } from '../../../engine/meta/types.ts'
+import type { StoredKind, VirtualKind } from '../../../engine/registry/kind.ts'
+import { getObject } from '../../../engine/registry/read.ts'
 import type { KindRow } from '../../../kinds/kinds.ts'
 import { writtenCredential } from '../../../kubeconfig/configtext.ts'
 import { createKubeConfig } from '../../../kubeconfig/kubeconfig.ts'
 import { type ParentRequest, parentOf } from '../../../kubeconfig/parent.ts'
-import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
-import { conflict, invalidObject } from '../../../meta/errors/status.ts'
-import { type FromSchema, type ObjectSchema, object, string, time } from '../../../meta/schema/schema.ts'
-import type { KubeObject } from '../../../meta/types.ts'
-import type { StoredKind, VirtualKind } from '../../../registry/kind.ts'
-import { getObject } from '../../../registry/read.ts'
 import type { Services } from './services.ts'
 
 interface Definition extends KindRow {

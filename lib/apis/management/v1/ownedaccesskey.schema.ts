@@ -1,7 +1,7 @@
 /** Defines the fields of an access key. Specification section 2.3. */
 import { scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { addedScopes, dropAddedScopes, formerScope } from '../../../authorization/scopes/scopechanges.schema.ts'
-import { boolean, int64, list, map, object, string, time } from '../../../meta/schema/schema.ts'
+import { boolean, int64, list, map, object, string, time } from '../../../engine/meta/schema/schema.ts'
 import { eachKeyText } from './ownedaccesskey.texts.ts'
 
 /** Users manage keys of the types '', User and Other. The service manages keys of the other types. */

@@ -1,9 +1,9 @@
 /** Describes how access keys are stored, for functions that need nothing else of the kind. */
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { identityNamed, keyIdentity } from '../../../authorization/users/identity.ts'
+import type { StoredKind } from '../../../engine/registry/kind.ts'
+import type { Table } from '../../../engine/storage/interface.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import type { StoredKind } from '../../../registry/kind.ts'
-import type { Table } from '../../../storage/interface.ts'
 import { isExchanged, toKey } from './ownedaccesskey.values.ts'
 
 export const table: Table = {

@@ -9,12 +9,12 @@ import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import { besidesEnds } from '../../../authorization/users/ends.ts'
 import { effectiveUser, type Key, type KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain } from '../../../authorization/users/privilege.ts'
-import type { Secret } from '../../../meta/schema/writeonly.ts'
-import type { KubeObject } from '../../../meta/types.ts'
-import { defined } from '../../../meta/value/defined.ts'
-import { deepEqual } from '../../../meta/value/equal.ts'
-import type { RequestContext } from '../../../registry/kind.ts'
-import type { Companion, Stored } from '../../../storage/interface.ts'
+import type { Secret } from '../../../engine/meta/schema/writeonly.ts'
+import type { KubeObject } from '../../../engine/meta/types.ts'
+import { defined } from '../../../engine/meta/value/defined.ts'
+import { deepEqual } from '../../../engine/meta/value/equal.ts'
+import type { RequestContext } from '../../../engine/registry/kind.ts'
+import type { Companion, Stored } from '../../../engine/storage/interface.ts'
 
 /** A key that an exchange creates. */
 interface ExchangeIntent {

@@ -4,10 +4,10 @@ import { isSameScope } from '../../../authorization/scopes/chain.ts'
 import type { Scope } from '../../../authorization/scopes/scope.ts'
 import type { KeySpec } from '../../../authorization/users/identity.ts'
 import { addedScopes } from '../../../authorization/users/privilege.ts'
-import { rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
-import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
-import { disown } from '../../../meta/managedfields/managedfields.ts'
-import type { JsonObject, KubeObject } from '../../../meta/types.ts'
+import { rfc3339OfUnix, unixSeconds } from '../../../engine/meta/encoding/time.ts'
+import { type FieldError, invalid } from '../../../engine/meta/errors/fielderror.ts'
+import { disown } from '../../../engine/meta/managedfields/managedfields.ts'
+import type { JsonObject, KubeObject } from '../../../engine/meta/types.ts'
 
 /**
  * Returns the former scope to store with a change of the spec: the scope that the change replaces or, if the scope stays, the one that

@@ -1,6 +1,6 @@
 /** Defines the fields of Self. */
 import { scopeSchema } from '../../../authorization/scopes/scope.ts'
-import { list, object, string, time } from '../../../meta/schema/schema.ts'
+import { list, object, string, time } from '../../../engine/meta/schema/schema.ts'
 
 const person = object('The user or subject, if the key authenticates one.', {
   name: string('Name of the user; subject:SUBJECT for a subject.'),

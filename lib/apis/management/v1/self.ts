@@ -1,11 +1,11 @@
 /** Defines Self, which returns the user and the access key of a request. */
 import { identityOf, nameOf, runOfUser } from '../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
+import { rfc3339OfUnix } from '../../../engine/meta/encoding/time.ts'
+import { forbidden, unauthorized } from '../../../engine/meta/errors/status.ts'
+import type { JsonObject } from '../../../engine/meta/types.ts'
+import type { RequestContext, VirtualKind } from '../../../engine/registry/kind.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
-import { forbidden, unauthorized } from '../../../meta/errors/status.ts'
-import type { JsonObject } from '../../../meta/types.ts'
-import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { spec, status } from './self.schema.ts'
 import type { Services } from './services.ts'
 

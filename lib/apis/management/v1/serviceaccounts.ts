@@ -1,10 +1,10 @@
 /** Judges changes of clusters whose service accounts issue the tokens, for all kinds of them. */
 import { announceEnding } from '../../../authentication/boundsecrets.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
+import type { KubeObject } from '../../../engine/meta/types.ts'
+import { deepEqual } from '../../../engine/meta/value/equal.ts'
+import type { Companion, Stored } from '../../../engine/storage/interface.ts'
 import type { AccountTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
-import type { KubeObject } from '../../../meta/types.ts'
-import { deepEqual } from '../../../meta/value/equal.ts'
-import type { Companion, Stored } from '../../../storage/interface.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,7 @@
 /** Defines the fields of a virtual cluster instance. */
+
+import { boolean, type FromSchema, int64, list, object, string, time } from '../../../engine/meta/schema/schema.ts'
 import { SERVICE_ACCOUNTS } from '../../../kubeconfig/serviceaccounts/tokens.ts'
-import { boolean, type FromSchema, int64, list, object, string, time } from '../../../meta/schema/schema.ts'
 import { serviceAccounts } from './serviceaccounts.schema.ts'
 
 const owner = object(

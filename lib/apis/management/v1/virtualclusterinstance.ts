@@ -5,12 +5,8 @@ import { mastersOnly } from '../../../authorization/users/administrators.ts'
 import { isMaster } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
-import { KINDS } from '../../../kinds/kinds.ts'
-import { instanceTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
-import { SERVICE_ACCOUNTS } from '../../../kubeconfig/serviceaccounts/tokens.ts'
-import { validateInstance } from '../../../kubeconfig/validateinstance.ts'
-import type { KubeObject } from '../../../meta/types.ts'
-import { column, wide } from '../../../registry/column.ts'
+import type { KubeObject } from '../../../engine/meta/types.ts'
+import { column, wide } from '../../../engine/registry/column.ts'
 import {
   type Column,
   groupResource,
@@ -18,9 +14,13 @@ import {
   type StoredKind,
   type Strategy,
   type Write,
-} from '../../../registry/kind.ts'
-import { refuseInvalid } from '../../../registry/store.ts'
-import type { Stored } from '../../../storage/interface.ts'
+} from '../../../engine/registry/kind.ts'
+import { refuseInvalid } from '../../../engine/registry/store.ts'
+import type { Stored } from '../../../engine/storage/interface.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
+import { instanceTarget } from '../../../kubeconfig/serviceaccounts/target.ts'
+import { SERVICE_ACCOUNTS } from '../../../kubeconfig/serviceaccounts/tokens.ts'
+import { validateInstance } from '../../../kubeconfig/validateinstance.ts'
 import { ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'
 import type { Services } from './services.ts'
 import { type Spec, spec, status } from './virtualclusterinstance.schema.ts'

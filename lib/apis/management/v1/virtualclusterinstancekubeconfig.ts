@@ -1,10 +1,11 @@
 /** Defines VirtualClusterInstanceKubeConfig, the kubeconfig of a virtual cluster. Specification sections 2.5 and 4.1. */
+
+import type { FieldError } from '../../../engine/meta/errors/fielderror.ts'
+import { misplacedCredentials } from '../../../engine/meta/schema/misplaced.ts'
+import { boolean, int32, list, object, string } from '../../../engine/meta/schema/schema.ts'
+import type { KubeObject } from '../../../engine/meta/types.ts'
+import type { VirtualKind } from '../../../engine/registry/kind.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import type { FieldError } from '../../../meta/errors/fielderror.ts'
-import { misplacedCredentials } from '../../../meta/schema/misplaced.ts'
-import { boolean, int32, list, object, string } from '../../../meta/schema/schema.ts'
-import type { KubeObject } from '../../../meta/types.ts'
-import type { VirtualKind } from '../../../registry/kind.ts'
 import { kubeConfigOf } from './kubeconfigs.ts'
 import type { Services } from './services.ts'
 import { VirtualClusterInstance } from './virtualclusterinstance.ts'

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { startAccountCluster } from '../../../support/accountcluster.ts'
 import { useFunctions } from '../../../support/functions.ts'
 import { withScopes } from '../../../support/users.ts'

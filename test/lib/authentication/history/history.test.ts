@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { historyItem, readEntry, shownEntries } from '../../../../lib/authentication/history/items.ts'
 import { noticeAddress } from '../../../../lib/authentication/history/newaddress.ts'
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 
 const at = Date.parse('2026-11-26T12:00:00Z') / 1000
 const [minute, day] = [60, 86_400]

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
 import { type AuthenticationDeps, authenticate } from '../../../../lib/authentication/requests/authenticate.ts'
 import { recordActivity } from '../../../../lib/authentication/requests/uses.ts'
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { CREATED, HASH, itemOf, storedKey } from '../keys.ts'
 
 const KEY = generateAccessKey(() => new Uint8Array(32).fill(7))

@@ -5,8 +5,8 @@ import { createUsageRecorder } from '../../../../lib/authentication/usage/record
 import { managementRequest } from '../../../../lib/authorization/attributes/attributes.ts'
 import { parseSpaceNamespace } from '../../../../lib/authorization/scopes/space.ts'
 import { ANY_NAME } from '../../../../lib/authorization/usage/usedentry.ts'
+import type { CompanionItem } from '../../../../lib/engine/storage/interface.ts'
 import { KINDS } from '../../../../lib/kinds/kinds.ts'
-import type { CompanionItem } from '../../../../lib/storage/interface.ts'
 
 const scopes = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
 const DAY = 86_400_000

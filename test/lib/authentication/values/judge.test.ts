@@ -4,8 +4,8 @@ import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
 import { type AuthenticationDeps, authenticate } from '../../../../lib/authentication/requests/authenticate.ts'
 import { confirmFirstUse, recordActivity, type Use } from '../../../../lib/authentication/requests/uses.ts'
 import { tombstoneAttributes } from '../../../../lib/authentication/values/tombstone.ts'
-import type { JsonObject } from '../../../../lib/meta/types.ts'
-import type { TouchOutcome } from '../../../../lib/storage/interface.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
+import type { TouchOutcome } from '../../../../lib/engine/storage/interface.ts'
 import { CREATED, itemOf, storedKey } from '../keys.ts'
 import cases from './vectors/judge.cases.json' with { type: 'json' }
 

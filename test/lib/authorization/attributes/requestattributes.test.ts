@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type RoutedRequest, requestAttributes } from '../../../../lib/authorization/attributes/requestattributes.ts'
-import { forbiddenFor } from '../../../../lib/registry/forbidden.ts'
+import { forbiddenFor } from '../../../../lib/engine/registry/forbidden.ts'
 import cases from './vectors/requestattributes.cases.json' with { type: 'json' }
 
 const B = '/kubernetes/management'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { sweepExpired } from '../../../../lib/controllers/expirysweep.ts'
 import { endless } from '../../../support/deadlines.ts'
-import { newWorld } from '../world.ts'
+import { newWorld } from '../../engine/controllers/world.ts'
 import { changeInternal, hash, publisherOf } from './publisher.ts'
 
 const day = 86_400

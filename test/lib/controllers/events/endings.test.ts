@@ -10,11 +10,11 @@ import {
   readBound,
 } from '../../../../lib/authentication/boundsecrets.ts'
 import type { Lifecycle } from '../../../../lib/controllers/events/lifecycle.ts'
-import type { JsonObject } from '../../../../lib/meta/types.ts'
-import type { Table } from '../../../../lib/storage/interface.ts'
-import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
+import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
+import type { Table } from '../../../../lib/engine/storage/interface.ts'
+import { getCompanion } from '../../../../lib/engine/storage/readcompanions.ts'
 import { endless } from '../../../support/deadlines.ts'
-import { newWorld } from '../world.ts'
+import { newWorld } from '../../engine/controllers/world.ts'
 import { publisherOf } from './publisher.ts'
 
 const PROD = 'clusters/prod/u1'

@@ -1,10 +1,10 @@
 /** Tests that watches are told of an expired key once, by a write that changes nothing but the resourceVersion. */
 import { describe, expect, test } from 'vitest'
-import { presentObject } from '../../../../lib/registry/store.ts'
-import type { Storage } from '../../../../lib/storage/interface.ts'
+import { presentObject } from '../../../../lib/engine/registry/store.ts'
+import type { Storage } from '../../../../lib/engine/storage/interface.ts'
 import { unhurried } from '../../../support/deadlines.ts'
 import { admin } from '../../../support/users.ts'
-import { newWorld, type World } from '../world.ts'
+import { newWorld, type World } from '../../engine/controllers/world.ts'
 import { changeInternal, historyOf, publisherOf } from './publisher.ts'
 
 const start = Date.parse('2026-11-21T12:00:00Z') / 1000

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { historyPartition } from '../../../../lib/authentication/history/items.ts'
 import { keptSince, positionKey } from '../../../../lib/authentication/history/keptsince.ts'
-import type { CompanionWrite } from '../../../../lib/storage/interface.ts'
-import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
+import type { CompanionWrite } from '../../../../lib/engine/storage/interface.ts'
+import { getCompanion } from '../../../../lib/engine/storage/readcompanions.ts'
 import { unhurried } from '../../../support/deadlines.ts'
-import { interceptCalls, newWorld, type World } from '../world.ts'
+import { interceptCalls, newWorld, type World } from '../../engine/controllers/world.ts'
 import { historyOf, publisherOf, signal } from './publisher.ts'
 
 const start = Date.parse('2026-11-21T12:00:00Z') / 1000

@@ -6,10 +6,10 @@ import { type Signal, signalItem } from '../../../../lib/authentication/signals.
 import { type KeyEvent, kindOf } from '../../../../lib/controllers/events/event.ts'
 import type { Lifecycle } from '../../../../lib/controllers/events/lifecycle.ts'
 import { type Run, runLifecycle } from '../../../../lib/controllers/events/run.ts'
+import type { Storage } from '../../../../lib/engine/storage/interface.ts'
 import { keysThrough } from '../../../../lib/server/keysthrough.ts'
-import type { Storage } from '../../../../lib/storage/interface.ts'
 import { endless, unhurried } from '../../../support/deadlines.ts'
-import type { World } from '../world.ts'
+import type { World } from '../../engine/controllers/world.ts'
 
 export interface Publisher {
   events: KeyEvent[]

@@ -1,10 +1,10 @@
 /** Tests that every event is published at least once, with one id, through interruptions, repeats and concurrent runs. */
 import { describe, expect, test } from 'vitest'
 import { kindOf } from '../../../../lib/controllers/events/event.ts'
-import { StorageError } from '../../../../lib/storage/errors.ts'
-import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
+import { StorageError } from '../../../../lib/engine/storage/errors.ts'
+import { getCompanion } from '../../../../lib/engine/storage/readcompanions.ts'
 import { unhurried } from '../../../support/deadlines.ts'
-import { interceptCalls, newWorld, type World } from '../world.ts'
+import { interceptCalls, newWorld, type World } from '../../engine/controllers/world.ts'
 import { changeInternal, hash, historyOf, publisherOf, signal } from './publisher.ts'
 
 const [minute, hour, day] = [60, 3600, 86_400]

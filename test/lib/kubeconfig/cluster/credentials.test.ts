@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { dumpYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
 import { parseCredentials } from '../../../../lib/kubeconfig/cluster/credentials.ts'
 import { ClusterError } from '../../../../lib/kubeconfig/cluster/failure.ts'
 import { toBase64 } from '../../../../lib/kubeconfig/cluster/pem.ts'
-import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import { type Authority, type Pair, testAuthority } from '../authority.ts'
 import cases from './vectors/credentials.cases.json' with { type: 'json' }
 

@@ -1,11 +1,11 @@
 /** Tests how clusters of EKS are reached: against a local STS and EKS that check every signature. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { makeAuthority, validFor } from '../../../../infra/local/host/certificates.ts'
+import { OutboundError } from '../../../../lib/engine/outbound/failure.ts'
 import type { Credentials } from '../../../../lib/kubeconfig/cluster/credentials.ts'
 import type { ClusterError } from '../../../../lib/kubeconfig/cluster/failure.ts'
 import { createEks, type Eks } from '../../../../lib/kubeconfig/eks/ekscredentials.ts'
 import { eksReference, parseEksReference } from '../../../../lib/kubeconfig/eks/reference.ts'
-import { OutboundError } from '../../../../lib/outbound/failure.ts'
 import { type LocalAws, REGION, ROLE, startAwsForTest } from '../../../support/localaws.ts'
 
 const { certificate } = await makeAuthority('a cluster', validFor(1, Date.now()))

@@ -2,6 +2,7 @@ import { createLocalJWKSet, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
 import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
+import { StatusError } from '../../../../lib/engine/meta/errors/status.ts'
 import {
   type ClusterTokenRequest,
   type IssuerSettings,
@@ -13,7 +14,6 @@ import {
 } from '../../../../lib/kubeconfig/token/issuer.ts'
 import { jwksDocument } from '../../../../lib/kubeconfig/token/jwks.ts'
 import { MAX_TOKEN_LENGTH, tokenLength } from '../../../../lib/kubeconfig/token/jwt.ts'
-import { StatusError } from '../../../../lib/meta/errors/status.ts'
 import { localSigner } from './localsigner.ts'
 
 const now = new Date('2026-11-21T12:00:00.500Z')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { StatusError } from '../../../../lib/engine/meta/errors/status.ts'
 import { tokenLifetime } from '../../../../lib/kubeconfig/token/tokenlifetime.ts'
-import { StatusError } from '../../../../lib/meta/errors/status.ts'
 
 const now = new Date('2026-11-21T12:00:00.900Z')
 const seconds = Math.floor(now.getTime() / 1000)

@@ -2,7 +2,7 @@
 import type { IdToken } from '../../../../lib/federation/idtoken.ts'
 import type { Exchanged } from '../../../../lib/server/exchange/exchangedkey.ts'
 import { newFederation, openGates } from '../../../support/exchangedkeys.ts'
-import type { World } from '../../controllers/world.ts'
+import type { World } from '../../engine/controllers/world.ts'
 
 export const HOUR = 3600
 /** When the ID token was issued, in Unix seconds. */

@@ -1,5 +1,5 @@
 /** `keyplane clusters create`: gives a connected cluster an address. */
-import type { JsonObject } from '../../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../../lib/engine/meta/types.ts'
 import { mayBeMade } from '../../../../core/src/answers.ts'
 import { asCluster, clusterPath, demandClusterName } from '../../api/clusters.ts'
 import { NetworkError } from '../../api/https.ts'

@@ -2,7 +2,7 @@
 
 import { type KeyText, keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { isUnrestricted } from '../../../../../lib/authorization/scopes/unrestricted.ts'
-import type { JsonObject } from '../../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../../lib/engine/meta/types.ts'
 import { mayBeMade } from '../../../../core/src/answers.ts'
 import type { AccessKey, Scope } from '../../../../core/src/objects.ts'
 import type { CallOptions } from '../../api/call.ts'

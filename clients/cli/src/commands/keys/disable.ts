@@ -1,5 +1,5 @@
 /** `keyplane keys disable` and `keyplane keys enable`. */
-import type { JsonObject } from '../../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../../lib/engine/meta/types.ts'
 import { keyPath } from '../../api/keys.ts'
 import { openSession } from '../../api/session.ts'
 import { type Command, command } from '../../arguments/command.ts'

@@ -1,5 +1,5 @@
 /** Lists what people do first with a new deployment, who may do it, and when it is done. */
-import { DAY_MS } from '../../../../../lib/meta/value/durations.ts'
+import { DAY_MS } from '../../../../../lib/engine/meta/value/durations.ts'
 import type { DocumentationPage } from '../../../../core/src/documentation.ts'
 import type { AccessKey, Self } from '../../../../core/src/objects.ts'
 import { isActive } from '../../api/keyfacts.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { HOUR_SECONDS } from '../../../../../lib/meta/value/durations.ts'
+import { HOUR_SECONDS } from '../../../../../lib/engine/meta/value/durations.ts'
 import { isName } from '../../../../core/src/forms.ts'
 import { paths } from '../../api/paths.ts'
 import { SelectField } from '../../components/forms/selectfield.tsx'

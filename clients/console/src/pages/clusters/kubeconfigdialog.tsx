@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { DAY_SECONDS } from '../../../../../lib/meta/value/durations.ts'
+import { DAY_SECONDS } from '../../../../../lib/engine/meta/value/durations.ts'
 import { paths } from '../../api/paths.ts'
 import { server } from '../../api/root.ts'
 import { Code } from '../../components/code.tsx'

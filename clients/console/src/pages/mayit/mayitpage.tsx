@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
-import { MINUTE_MS } from '../../../../../lib/meta/value/durations.ts'
+import { MINUTE_MS } from '../../../../../lib/engine/meta/value/durations.ts'
 import type { AccessKey, AccessReview } from '../../../../core/src/objects.ts'
 import type { Api } from '../../api/client.ts'
 import { listAll } from '../../api/lists.ts'

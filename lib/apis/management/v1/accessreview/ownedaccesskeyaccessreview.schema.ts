@@ -1,6 +1,6 @@
 /** Defines the schema of OwnedAccessKeyAccessReview. */
 import { scopeSchema } from '../../../../authorization/scopes/scope.ts'
-import { boolean, list, object, string } from '../../../../meta/schema/schema.ts'
+import { boolean, list, object, string } from '../../../../engine/meta/schema/schema.ts'
 import {
   nonResourceAttributes,
   resourceAttributes as withSelectors,

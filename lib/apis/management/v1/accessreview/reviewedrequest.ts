@@ -7,9 +7,9 @@ import { evaluateAt, type Place, targetOf } from '../../../../authorization/scop
 import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
 import type { ScopeChain } from '../../../../authorization/scopes/scope.ts'
 import type { SpaceOptions } from '../../../../authorization/scopes/space.ts'
-import { type FieldError, forbidden, invalid, required } from '../../../../meta/errors/fielderror.ts'
-import { dnsLabelErrors, dnsSubdomainErrors } from '../../../../meta/object/names.ts'
-import type { FromSchema } from '../../../../meta/schema/schema.ts'
+import { type FieldError, forbidden, invalid, required } from '../../../../engine/meta/errors/fielderror.ts'
+import { dnsLabelErrors, dnsSubdomainErrors } from '../../../../engine/meta/object/names.ts'
+import type { FromSchema } from '../../../../engine/meta/schema/schema.ts'
 import { toAttributes, validateAsked } from '../../../authorization/v1/attributes.ts'
 import type { spec } from './ownedaccesskeyaccessreview.schema.ts'
 

@@ -1,11 +1,11 @@
 /** Validates the mappings from claims of people to their user name and groups. */
 import { RESERVED_NAMES } from '../../../../authorization/users/identity.ts'
 import { validateGroups } from '../../../../authorization/users/validateidentity.ts'
+import { type FieldError, findingsOf, invalid } from '../../../../engine/meta/errors/fielderror.ts'
 import type { ClaimMappings, TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
 import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
 import { type Provider, typeOf } from '../../../../federation/provider.ts'
 import { CHANGEABLE } from '../../../../federation/validateclaims.ts'
-import { type FieldError, findingsOf, invalid } from '../../../../meta/errors/fielderror.ts'
 
 const path = 'spec.claimMappings'
 

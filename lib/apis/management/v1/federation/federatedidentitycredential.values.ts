@@ -2,13 +2,13 @@
 
 import { closedBy, lifeIn, onlyEnds } from '../../../../authorization/users/ends.ts'
 import { effectiveUser, type Key, type KeySpec, keyIdentity } from '../../../../authorization/users/identity.ts'
+import type { KubeObject } from '../../../../engine/meta/types.ts'
+import { defined } from '../../../../engine/meta/value/defined.ts'
+import { deepEqual } from '../../../../engine/meta/value/equal.ts'
+import type { Stored, Table } from '../../../../engine/storage/interface.ts'
 import type { TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
 import { DEFAULT_TTL, decodeTrustInternal } from '../../../../federation/trust.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
-import type { KubeObject } from '../../../../meta/types.ts'
-import { defined } from '../../../../meta/value/defined.ts'
-import { deepEqual } from '../../../../meta/value/equal.ts'
-import type { Stored, Table } from '../../../../storage/interface.ts'
 
 /** Returns the spec, which the schema has validated. */
 export const specOf = ({ spec }: KubeObject): TrustSpec => spec as unknown as TrustSpec

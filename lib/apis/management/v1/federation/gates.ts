@@ -2,9 +2,9 @@
 import { announceEnding } from '../../../../authentication/boundsecrets.ts'
 import { deleteGate, type GateKind, type GateState, writeGate } from '../../../../authentication/gates.ts'
 import { closedBy, endsByField } from '../../../../authorization/users/ends.ts'
-import { unixSeconds } from '../../../../meta/encoding/time.ts'
-import { deepEqual } from '../../../../meta/value/equal.ts'
-import type { Companion, Stored } from '../../../../storage/interface.ts'
+import { unixSeconds } from '../../../../engine/meta/encoding/time.ts'
+import { deepEqual } from '../../../../engine/meta/value/equal.ts'
+import type { Companion, Stored } from '../../../../engine/storage/interface.ts'
 
 /** What trusts and providers have in common. */
 interface Gated {

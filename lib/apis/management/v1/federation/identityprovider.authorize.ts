@@ -7,9 +7,9 @@ import { onlyEnds } from '../../../../authorization/users/ends.ts'
 import { lastingReason } from '../../../../authorization/users/outliving.ts'
 import { unlimitedReason } from '../../../../authorization/users/sourcecidrs.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
+import type { KubeObject } from '../../../../engine/meta/types.ts'
+import { deepEqual } from '../../../../engine/meta/value/equal.ts'
 import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
-import type { KubeObject } from '../../../../meta/types.ts'
-import { deepEqual } from '../../../../meta/value/equal.ts'
 import { specOf } from './identityprovider.values.ts'
 
 /**

@@ -2,6 +2,11 @@
  * Judges pinned keys as fetched ones are read: what cannot verify a signature is skipped. Because they are stored as they were
  * sent, no private key may be anywhere in them. No message quotes more of a key than its kid, because the text could hold one.
  */
+
+import { type FieldError, forbidden } from '../../../../engine/meta/errors/fielderror.ts'
+import type { JsonObject, JsonValue } from '../../../../engine/meta/types.ts'
+import { holdsCredential } from '../../../../engine/meta/value/credentialtext.ts'
+import { isObject } from '../../../../engine/meta/value/walk.ts'
 import { fitsAlgorithm, type SignatureAlgorithm } from '../../../../federation/algorithms.ts'
 import {
   isForSignatures,
@@ -10,10 +15,6 @@ import {
   SECRET_MEMBERS,
   UnusableKeySet,
 } from '../../../../federation/jwks.ts'
-import { type FieldError, forbidden } from '../../../../meta/errors/fielderror.ts'
-import type { JsonObject, JsonValue } from '../../../../meta/types.ts'
-import { holdsCredential } from '../../../../meta/value/credentialtext.ts'
-import { isObject } from '../../../../meta/value/walk.ts'
 
 export interface Judgement {
   /** The 422 errors. */

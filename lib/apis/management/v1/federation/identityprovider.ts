@@ -2,6 +2,12 @@
 import { mastersOnly } from '../../../../authorization/users/administrators.ts'
 import { onlyEnds } from '../../../../authorization/users/ends.ts'
 import { isMaster } from '../../../../authorization/users/identity.ts'
+import type { JsonObject, KubeObject } from '../../../../engine/meta/types.ts'
+import { deepEqual } from '../../../../engine/meta/value/equal.ts'
+import { column, wide } from '../../../../engine/registry/column.ts'
+import type { Draft, Planned, StoredKind, Strategy, Write } from '../../../../engine/registry/kind.ts'
+import { refuseInvalid } from '../../../../engine/registry/store.ts'
+import type { Stored } from '../../../../engine/storage/interface.ts'
 import { spec, status } from '../../../../federation/identityprovider.schema.ts'
 import {
   audienceOf,
@@ -12,12 +18,6 @@ import {
   typeOf,
 } from '../../../../federation/provider.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
-import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
-import { deepEqual } from '../../../../meta/value/equal.ts'
-import { column, wide } from '../../../../registry/column.ts'
-import type { Draft, Planned, StoredKind, Strategy, Write } from '../../../../registry/kind.ts'
-import { refuseInvalid } from '../../../../registry/store.ts'
-import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
 import { endOfGate, gateCompanions, phaseOf } from './gates.ts'
 import { forbiddenProvider, forbiddenProviderChange } from './identityprovider.authorize.ts'

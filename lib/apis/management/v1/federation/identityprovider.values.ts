@@ -1,10 +1,10 @@
 /** Reads values of an identity provider, decides who may use it, and says how providers are stored. Functions that only read them need no more. */
 import { AUTHENTICATED, identityOf, isMaster } from '../../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
+import type { KubeObject } from '../../../../engine/meta/types.ts'
+import type { Table } from '../../../../engine/storage/interface.ts'
 import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
-import type { KubeObject } from '../../../../meta/types.ts'
-import type { Table } from '../../../../storage/interface.ts'
 
 /**
  * Lists read every provider and leave out those that the user may not use. A deployment has a few dozen at most, so one

@@ -1,5 +1,5 @@
 /** Defines the schema of OwnedAccessKeyHistory. */
-import { boolean, int64, list, object, string, time } from '../../../../meta/schema/schema.ts'
+import { boolean, int64, list, object, string, time } from '../../../../engine/meta/schema/schema.ts'
 
 export const status = object('Observed history of the access key.', {
   since: time('Time from which the history of this key is kept. Absent if it is not known yet.'),

@@ -1,5 +1,5 @@
 /** Defines the fields of a lookup of an access key by its value. */
-import { object, string } from '../../../../meta/schema/schema.ts'
+import { object, string } from '../../../../engine/meta/schema/schema.ts'
 
 export const spec = object('The value to look up.', {
   key: string('Value of an access key. Never returned.', { writeOnly: 'never' }),

@@ -1,9 +1,9 @@
 /** Defines AccessKeyLookup, which says to whom the value of an access key belongs (docs/leaks.md). */
 import { checkFormat } from '../../../../authentication/accesskey.ts'
+import { required } from '../../../../engine/meta/errors/fielderror.ts'
+import { invalidObject } from '../../../../engine/meta/errors/status.ts'
+import type { VirtualKind } from '../../../../engine/registry/kind.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
-import { required } from '../../../../meta/errors/fielderror.ts'
-import { invalidObject } from '../../../../meta/errors/status.ts'
-import type { VirtualKind } from '../../../../registry/kind.ts'
 import type { Services } from '../services.ts'
 import { lookUp } from './accesskeylookup.find.ts'
 import { spec, status } from './accesskeylookup.schema.ts'

@@ -11,12 +11,12 @@ import {
   readBound,
 } from '../../../../authentication/boundsecrets.ts'
 import { EXPIRY_INDEX } from '../../../../authentication/expiryindex.ts'
+import { byBytes } from '../../../../engine/meta/value/byteorder.ts'
+import { forEach } from '../../../../engine/registry/parallel.ts'
+import type { IndexRange, Storage } from '../../../../engine/storage/interface.ts'
+import type { ItemKey } from '../../../../engine/storage/keys.ts'
+import { companionPages } from '../../../../engine/storage/readcompanions.ts'
 import { clusterIn } from '../../../../kubeconfig/serviceaccounts/target.ts'
-import { byBytes } from '../../../../meta/value/byteorder.ts'
-import { forEach } from '../../../../registry/parallel.ts'
-import type { IndexRange, Storage } from '../../../../storage/interface.ts'
-import type { ItemKey } from '../../../../storage/keys.ts'
-import { companionPages } from '../../../../storage/readcompanions.ts'
 import type { Services } from '../services.ts'
 
 type Unconfirmed = { keys: number; clusters: string[] }

@@ -1,6 +1,15 @@
 /** Defines the fields of a revocation of access keys. */
 
-import { boolean, type FromSchema, int64, list, map, object, string, time } from '../../../../meta/schema/schema.ts'
+import {
+  boolean,
+  type FromSchema,
+  int64,
+  list,
+  map,
+  object,
+  string,
+  time,
+} from '../../../../engine/meta/schema/schema.ts'
 import { keyTypes } from '../ownedaccesskey.schema.ts'
 import { DISABLED_REASON } from '../ownedaccesskey.texts.ts'
 

@@ -8,14 +8,18 @@ import { isUnrestricted } from '../../../../authorization/scopes/unrestricted.ts
 import { type Key, keyIdentity } from '../../../../authorization/users/identity.ts'
 import { effectiveChain, maySeeKey } from '../../../../authorization/users/privilege.ts'
 import type { Identity, UserInfo } from '../../../../authorization/users/user.ts'
+import { parseTime } from '../../../../engine/meta/encoding/time.ts'
+import { type FieldError, findingsOf, forbidden, invalid, required } from '../../../../engine/meta/errors/fielderror.ts'
+import { matcherOf } from '../../../../engine/meta/selectors/labelmatcher.ts'
+import {
+  isEmptySelector,
+  requirementsOf,
+  validateLabelSelector,
+} from '../../../../engine/meta/selectors/labelselector.ts'
+import { withoutCredentials } from '../../../../engine/meta/value/credentialtext.ts'
+import { isPrintable } from '../../../../engine/meta/value/printable.ts'
+import type { Stored } from '../../../../engine/storage/interface.ts'
 import { KINDS, type KindRow } from '../../../../kinds/kinds.ts'
-import { parseTime } from '../../../../meta/encoding/time.ts'
-import { type FieldError, findingsOf, forbidden, invalid, required } from '../../../../meta/errors/fielderror.ts'
-import { matcherOf } from '../../../../meta/selectors/labelmatcher.ts'
-import { isEmptySelector, requirementsOf, validateLabelSelector } from '../../../../meta/selectors/labelselector.ts'
-import { withoutCredentials } from '../../../../meta/value/credentialtext.ts'
-import { isPrintable } from '../../../../meta/value/printable.ts'
-import type { Stored } from '../../../../storage/interface.ts'
 import { lastUseOf, momentOf } from '../ownedaccesskey.status.ts'
 import { specOf, toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'

@@ -1,6 +1,7 @@
 /** Defines AccessKeyRevocation, which disables or deletes many access keys at once (docs/leaks.md). */
+
+import type { VirtualKind } from '../../../../engine/registry/kind.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
-import type { VirtualKind } from '../../../../registry/kind.ts'
 import type { Services } from '../services.ts'
 import { type RevocationSpec, spec, status } from './accesskeyrevocation.schema.ts'
 

@@ -1,6 +1,6 @@
 /** Defines the schema of OwnedAccessKeyUsage. */
 import { scopeSchema } from '../../../../authorization/scopes/scope.ts'
-import { boolean, list, object, string, time } from '../../../../meta/schema/schema.ts'
+import { boolean, list, object, string, time } from '../../../../engine/meta/schema/schema.ts'
 
 const day = (what: string) => string(`${what}, as 2026-11-26 (UTC).`)
 

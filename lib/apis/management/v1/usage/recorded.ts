@@ -3,10 +3,10 @@ import { describeRequest } from '../../../../authorization/scopes/evaluate.ts'
 import { exactEntry } from '../../../../authorization/scopes/exactentry.ts'
 import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
 import { withoutAnyName } from '../../../../authorization/usage/usedentry.ts'
-import { stringify } from '../../../../meta/encoding/json.ts'
-import type { JsonObject } from '../../../../meta/types.ts'
-import { defined } from '../../../../meta/value/defined.ts'
-import type { CompanionItem, Storage } from '../../../../storage/interface.ts'
+import { stringify } from '../../../../engine/meta/encoding/json.ts'
+import type { JsonObject } from '../../../../engine/meta/types.ts'
+import { defined } from '../../../../engine/meta/value/defined.ts'
+import type { CompanionItem, Storage } from '../../../../engine/storage/interface.ts'
 
 /** The most pages of 1 MB that are read. A process writes at most 64 entries of a key a day, so this is never reached by honest use. */
 const MOST_PAGES = 4

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { requireNewValue } from '../../../../../lib/apis/management/v1/ownedaccesskey.credential.ts'
 import type { Services } from '../../../../../lib/apis/management/v1/services.ts'
 import { tombstoneAttributes } from '../../../../../lib/authentication/values/tombstone.ts'
-import type { JsonObject } from '../../../../../lib/meta/types.ts'
+import type { JsonObject } from '../../../../../lib/engine/meta/types.ts'
 import { HASH, itemOf, storedKey } from '../../../authentication/keys.ts'
 
 const tombstone = tombstoneAttributes({ ended: 'rotated', name: 'ci', uid: 'u-1', user: 'admin', at: 1 }, 100)

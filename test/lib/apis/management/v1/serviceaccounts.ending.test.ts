@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { endingOf } from '../../../../../lib/apis/management/v1/serviceaccounts.ts'
 import { ENDING } from '../../../../../lib/authentication/boundsecrets.ts'
+import type { JsonObject, KubeObject, ObjectMeta } from '../../../../../lib/engine/meta/types.ts'
 import { clusterTarget } from '../../../../../lib/kubeconfig/serviceaccounts/target.ts'
-import type { JsonObject, KubeObject, ObjectMeta } from '../../../../../lib/meta/types.ts'
 
 const accounts = { server: 'https://prod.example.com', tokens: 'ServiceAccounts' }
 const stored = (spec: JsonObject = {}, metadata: ObjectMeta = {}): { object: KubeObject } => ({

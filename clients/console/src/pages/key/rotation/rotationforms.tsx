@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { DAY_SECONDS, HOUR_SECONDS } from '../../../../../../lib/meta/value/durations.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../../../../lib/engine/meta/value/durations.ts'
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'

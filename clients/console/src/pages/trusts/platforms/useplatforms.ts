@@ -1,5 +1,5 @@
 /** Loads what is known of each platform: data beside the script, which the browser needs for these pages only. */
-import { DAY_MS } from '../../../../../../lib/meta/value/durations.ts'
+import { DAY_MS } from '../../../../../../lib/engine/meta/value/durations.ts'
 import { NetworkError } from '../../../api/status.ts'
 import { type Polled, usePolled } from '../../../session/usepolled.ts'
 import type { Platform } from './platforms.ts'

@@ -6,9 +6,9 @@ import {
   type Outcome,
   type Target,
 } from '../../../../../../lib/apis/management/v1/revocation/accesskeyrevocation.revoker.ts'
-import { createObject } from '../../../../../../lib/registry/create.ts'
-import { StorageError, type StorageErrorCode } from '../../../../../../lib/storage/errors.ts'
-import type { Storage } from '../../../../../../lib/storage/interface.ts'
+import { createObject } from '../../../../../../lib/engine/registry/create.ts'
+import { StorageError, type StorageErrorCode } from '../../../../../../lib/engine/storage/errors.ts'
+import type { Storage } from '../../../../../../lib/engine/storage/interface.ts'
 import { startDeployment, type TestDeployment } from '../../../../../support/deployment.ts'
 import { admin, contextOf } from '../../../../../support/users.ts'
 
