@@ -24,6 +24,19 @@ beforeEach(async () => {
 })
 const modeOf = async (one: string) => (await stat(one)).mode & 0o777
 
+test('a folder is made with those above it, also by many at the same time', async () => {
+  for (const name of Array.from({ length: 50 }, (_, index) => String(index))) {
+    const deep = join(folder, name, 'a', 'b')
+    const begun: Promise<void>[] = []
+    for (let count = 0; count < 8; count++) {
+      begun.push(makeFolder(deep))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await Promise.all(begun)
+    expect(await modeOf(deep)).toBe(0o700)
+  }
+})
+
 describe('a file', () => {
   test('is replaced with its content and its mode, and nothing is left beside it', async () => {
     await writeFile(path, 'a longer text', { mode: 0o666 })

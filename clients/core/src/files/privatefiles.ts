@@ -44,15 +44,16 @@ export const intendedName = (name: string): string => name.replace(BESIDE, '')
  * Makes a folder and those above it, with mode 0700. Leaves those that exist as they are. Throws the error of the file system. The
  * option `recursive` of Node.js never returns for a folder that /proc refuses.
  */
-export async function makeFolder(path: string): Promise<void> {
+export async function makeFolder(path: string, isAgain = false): Promise<void> {
   const above = dirname(path)
   try {
     await mkdir(path, 0o700)
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    if (isMissing && above !== path && (await identityAt(above)) === undefined) {
-      await makeFolder(above)
-      return makeFolder(path)
+    if (isMissing && !isAgain && above !== path) {
+      // Another process may have made the folder above in the meantime.
+      if ((await identityAt(above)) === undefined) await makeFolder(above)
+      return makeFolder(path, true)
     }
     if (
       await stat(path).then(
