@@ -119,6 +119,7 @@ export async function createCommandLine(
     return installed
   }
 
+  let begun = 0
   const begin = (
     args: readonly string[],
     { env, input = '', isTerminal = false, shell = 'posix', clock }: RunOptions = {},
@@ -130,6 +131,7 @@ export async function createCommandLine(
     const lines = input.split('\n')
     const { io } = testIo({
       program: join(home, 'node_modules/.bin/keyplane'),
+      parent: () => `another-${++begun}`,
       env: envOf(env),
       shell,
       signal: interrupt.signal,

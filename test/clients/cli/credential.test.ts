@@ -32,6 +32,18 @@ describe('the plugin', () => {
     })
   })
 
+  // threat: plugin-7
+  test('prints another one to a client that asks again, as after a 401, and to a person with --refresh', async () => {
+    const asks = { env: { KUBERNETES_EXEC_INFO: infoOf('null') } }
+    const [first, again, other] = [await cli.spawn(vc, asks), await cli.spawn(vc, asks), await cli.ok(vc)]
+    expect(again.stdout).not.toBe(first.stdout)
+    expect(other).toBe(again.stdout)
+    const refreshed = await cli.ok([...vc, '--refresh'])
+    expect([refreshed === other, await cli.ok(vc)]).toEqual([false, refreshed])
+    expect(issued()).toEqual(['token', 'token', 'token'])
+    expect(await cli.run(['credential', '--refresh'])).toMatchObject(says(2, '--refresh needs --virtual-cluster or'))
+  })
+
   test('prints a token for a connected cluster', async () => {
     const { token } = status(await cli.ok(['credential', '--cluster', 'west']))
     expect(token).toMatch(/^eyJ/)

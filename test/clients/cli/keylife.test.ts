@@ -276,7 +276,8 @@ describe('explain', () => {
 
   test('says that the scope and the rights allow a request, and that a cluster decides by itself', async () => {
     const { name } = await createKey({ scope: { clusters: [{ cluster: 'west' }] } })
-    const { stdout } = await cli.run(['explain', name, 'list', 'pods', '-n', 'web', '--cluster', 'west'])
+    const { stdout, stderr } = await cli.run(['explain', name, 'list', 'pods', '-n', 'web', '--cluster', 'west'])
+    expect(stderr).toContain('the token may have an older scope of the key')
     expect(stdout).toContain('list pods with access key')
     expect(stdout).toMatch(/✓ scope/)
     expect(stdout).toMatch(/\? rights/)

@@ -17,6 +17,7 @@ export const credential = command({
   description:
     'Kube configs that "keyplane kubeconfig" writes run this command. It prints an ExecCredential of client.authentication.k8s.io/v1, or v1beta1 for clients that ask for it. It never ' +
     'asks anything. It keeps the credential in a private folder until 80% of its lifetime has passed, so that many commands share one.\n\n' +
+    'A client runs it again after a 401. A program that asks again before its credential expires gets a new one: once a minute, and then less often. After a 403 a client does not ask again: if the scope of the key has changed, its token has the older one. Use --refresh.\n\n' +
     'If the server cannot be reached after that, it prints the old credential until that expires, with a message. If the server ' +
     'refuses, it prints none. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.\n\n' +
     'A client that passes the cluster (provideClusterInfo) may name the target in place of an option: the extension client.authentication.k8s.io/exec of the cluster is ' +
@@ -36,13 +37,17 @@ export const credential = command({
       default: 'token',
     },
     ttl: { type: 'string', value: 'DURATION', help: 'lifetime of the credential', default: DEFAULT_TTL },
+    refresh: {
+      type: 'boolean',
+      help: 'print a new credential and keep it in place of the old one, whose scope may be older',
+    },
   },
   examples: [
     { does: 'Print a token for a virtual cluster', run: 'keyplane credential --virtual-cluster shop/dev' },
     { does: 'Print a token for a connected cluster', run: 'keyplane credential --cluster west' },
   ],
   meant: optionsMeant,
-  async run({ values: { context, ttl, with: form = 'token', ...names } }, io) {
+  async run({ values: { context, ttl, refresh, with: form = 'token', ...names } }, io) {
     const { version, cluster } = execInfo(io)
     const target = pluginTarget(targetOf(names), cluster)
     const life = lifetime(ttl ?? DEFAULT_TTL, '--ttl')
@@ -52,15 +57,23 @@ export const credential = command({
     }
     if (form === 'account' && target.kind !== 'cluster') throw new UsageError('--with account needs --cluster.')
     const session = await openSession(io, { context })
+    if (refresh && target.kind === 'management')
+      throw new UsageError('--refresh needs --virtual-cluster or --cluster: an access key is not kept.')
     if (target.kind === 'management') return io.out(execCredential({ token: await session.key() }, version))
     const { server, exchange } = session
     // An exchange with a target decides on the life of its token, and gives no certificates.
     const isDirect = exchange !== undefined && form === 'token' && ttl === undefined
+    const direct = isDirect ? await exchangedToken(io, exchange, target) : undefined
+    if (direct !== undefined && refresh)
+      throw new UsageError('--refresh needs an access key: most ID tokens are exchanged only once.')
     const found =
-      (isDirect ? await exchangedToken(io, exchange, target) : undefined) ??
+      direct ??
       (await cachedCredential(io, {
         owner: { server, key: await session.key() },
         target: JSON.stringify([labelOf(target), form, life]),
+        // A script may ask as often as it likes.
+        parent: io.env.KUBERNETES_EXEC_INFO ? io.parent() : undefined,
+        refresh,
         issue: (signal) => issueCredential(session, target, life, { form, signal }),
       }))
     io.out(execCredential(found, version))

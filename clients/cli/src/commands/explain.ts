@@ -19,6 +19,7 @@ import { StatusError } from '../api/status.ts'
 import { type CommonValues, command, type Values } from '../arguments/command.ts'
 import { projectAndName } from '../arguments/lists.ts'
 import { CliError, UsageError } from '../io/errors.ts'
+import { note } from '../output/messages.ts'
 import { plain, plainLines } from '../output/plain.ts'
 import { printAs } from '../output/print.ts'
 
@@ -87,9 +88,13 @@ export const explain = command({
     const status = review.status as unknown as AccessReview
     if (values.output !== undefined) await printAs(values.output, review, io)
     else io.out(await describe(name, `${verb} ${what}`, status))
+    if (status.allowed && target && values.output === undefined) note(io, OLDER_TOKEN)
     return status.allowed ? 0 : 1
   },
 })
+
+const OLDER_TOKEN =
+  'If the cluster refuses it, the token may have an older scope of the key: a client asks for no other one after a 403. To get one: keyplane credential --refresh'
 
 /** Returns the error of a key that its own scope forbids to ask about itself, with what to do. */
 function aboutItself(error: unknown, name: string): unknown {

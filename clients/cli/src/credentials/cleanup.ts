@@ -11,7 +11,7 @@ const KEPT_MILLISECONDS = 3_600_000
 /** How many files are looked at in each run. */
 const MOST_FILES = 64
 
-const FILE = /^([0-9a-f]{64})\.(json|lock)$/
+const FILE = /^([0-9a-f]{64})\.(json|lock|parents)$/
 
 /** Removes what is over since an hour. Looks at some files only, by chance, so that a full folder delays nobody. */
 export function cleanUp(folder: string, now: Date): void {

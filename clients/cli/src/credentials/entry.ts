@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { replaceFile } from '../../../core/src/files/privatefiles.ts'
 import { readTrusted, remove } from './cachefolder.ts'
 import { type Credential, credentialIn } from './credential.ts'
-import type { Lifetime } from './lifetime.ts'
+import type { Early, Lifetime } from './lifetime.ts'
 
 /** For whom and for what a credential is. */
 export interface Owner {
@@ -22,6 +22,8 @@ export interface Entry extends Lifetime {
   credential: Credential
   /** The last failure of a server that should have renewed the credential, since it arrived. */
   failure?: Failure
+  /** The last time that it was renewed before that was due. */
+  early?: Early
 }
 
 export interface Failure {
@@ -65,12 +67,18 @@ export function parseEntry(text: string | undefined, name: string): { entry: Ent
   const credential = credentialIn(value.credential)
   if (credential === undefined || !isCount(received) || !isCount(seconds)) return undefined
   const failure = failureIn(value.failure)
-  return { entry: { received, seconds, credential, ...(failure && { failure }) }, owner }
+  const early = earlyIn(value.early)
+  return { entry: { received, seconds, credential, ...(failure && { failure }), ...(early && { early }) }, owner }
 }
 
 function failureIn(value: unknown): Failure | undefined {
   const { at, message } = Object(value) as Partial<Record<keyof Failure, unknown>>
   return isCount(at) && typeof message === 'string' ? { at, message } : undefined
+}
+
+function earlyIn(value: unknown): Early | undefined {
+  const { at, pause } = Object(value) as Partial<Record<keyof Early, unknown>>
+  return isCount(at) && isCount(pause) ? { at, pause } : undefined
 }
 
 function parsed(text: string | undefined): Record<string, unknown> | undefined {

@@ -12,7 +12,8 @@ import { openFolder } from './cachefolder.ts'
 import { cleanUp } from './cleanup.ts'
 import type { Credential } from './credential.ts'
 import { type Entry, entryName, type Owner, ownerMark, readEntry, removeEntry, writeEntry } from './entry.ts'
-import { ageOf, secondsLeft } from './lifetime.ts'
+import { ageOf, type Early, earlyNow, mayBeEarly, secondsLeft } from './lifetime.ts'
+import { rememberGiven, wasGiven } from './parents.ts'
 
 export interface Issued {
   credential: Credential
@@ -28,12 +29,18 @@ export interface Wanted {
   issue(signal: AbortSignal): Promise<Issued>
   /** The part of its life after which the credential is renewed; 1 if it cannot be renewed before its end. */
   renewedAt?: number
+  /** The program that asks, if it asks again only when the credential is refused or over. */
+  parent?: string | undefined
+  /** Whether a new one is asked for in any case. */
+  refresh?: boolean | undefined
 }
 
 interface Cache {
   folder: string
   name: string
   renewedAt: number | undefined
+  /** When the credential arrived that is to be replaced although it is fresh. */
+  refused?: number | undefined
   /** Says once that the folder cannot be written. */
   unwritable(error: unknown): void
 }
@@ -49,7 +56,25 @@ const REST_MILLISECONDS = 10_000
 export async function cachedCredential(io: Io, wanted: Wanted): Promise<Credential> {
   const cache = await openCache(io, wanted)
   if (cache === undefined) return (await ask(io, wanted, REQUEST_MILLISECONDS)).credential
-  return knownAnswer(io, cache) ?? askInTurn(io, cache, wanted)
+  const turn = { ...cache, refused: refusedOne(io, cache, wanted) }
+  const credential = knownAnswer(io, turn) ?? (await askInTurn(io, turn, wanted))
+  if (wanted.parent !== undefined) await rememberParent(cache, wanted.parent)
+  return credential
+}
+
+async function rememberParent({ folder, name }: Cache, parent: string): Promise<void> {
+  const received = readEntry(folder, name)?.received
+  if (received !== undefined) await rememberGiven(folder, name, parent, received)
+}
+
+/** Returns when the credential arrived that is to be replaced before that is due. */
+function refusedOne(io: Io, { folder, name, renewedAt }: Cache, { parent, refresh }: Wanted): number | undefined {
+  if (parent === undefined && !refresh) return undefined
+  const entry = readEntry(folder, name)
+  if (entry === undefined || ageOf(entry, io.now(), renewedAt) !== 'fresh') return undefined
+  if (refresh) return entry.received
+  if (parent === undefined || !wasGiven(folder, name, parent, entry.received)) return undefined
+  return mayBeEarly(entry.early, io.now()) ? entry.received : undefined
 }
 
 async function openCache(io: Io, { owner, target, renewedAt }: Wanted): Promise<Cache | undefined> {
@@ -75,7 +100,7 @@ const noteNoCache = (io: Io, error: unknown): void =>
 function knownAnswer(io: Io, cache: Cache): Credential | undefined {
   const entry = usableEntry(io, cache)
   if (entry === undefined) return undefined
-  if (ageOf(entry, io.now(), cache.renewedAt) === 'fresh') return entry.credential
+  if (entry.received !== cache.refused && ageOf(entry, io.now(), cache.renewedAt) === 'fresh') return entry.credential
   const { failure } = entry
   if (failure === undefined || Math.abs(io.now().getTime() - failure.at) >= REST_MILLISECONDS) return undefined
   noteOld(io, entry, failure.message)
@@ -100,16 +125,19 @@ async function askInTurn(io: Io, cache: Cache, wanted: Wanted): Promise<Credenti
 /** Asks the server and keeps its answer. If the server is unavailable, an old credential that still lives will do. */
 async function fetchNew(io: Io, cache: Cache, wanted: Wanted): Promise<Credential> {
   const old = usableEntry(io, cache)
+  const isEarly = cache.refused !== undefined && !wanted.refresh
+  const before = readEntry(cache.folder, cache.name)?.early
+  const early = isEarly ? earlyNow(before, io.now()) : before
   try {
     const received = io.now()
     const issued = await ask(io, wanted, old === undefined ? REQUEST_MILLISECONDS : RENEWAL_MILLISECONDS)
-    await keep(io, cache, wanted.owner, issued, received)
+    await keep(io, cache, wanted.owner, { ...issued, received, early })
     return issued.credential
   } catch (error) {
     if (!(error instanceof CliError)) throw error
     if (!error.unavailable) removeEntry(cache.folder, cache.name)
     if (!error.unavailable || old === undefined || ageOf(old, io.now()) === 'over') throw error
-    await keepFailure(io, cache, wanted.owner, old, error.message)
+    await keepFailure(io, cache, wanted.owner, { ...old, ...(early && { early }) }, error.message)
     noteOld(io, old, error.message)
     return old.credential
   }
@@ -138,8 +166,7 @@ async function keep(
   io: Io,
   { folder, name, unwritable }: Cache,
   owner: Owner,
-  { credential, seconds }: Issued,
-  received: Date,
+  { credential, seconds, received, early }: Issued & { received: Date; early: Early | undefined },
 ): Promise<void> {
   const left = secondsLeft(credential.expirationTimestamp, seconds, received)
   if (left <= 0) {
@@ -150,7 +177,8 @@ async function keep(
     return
   }
   try {
-    await writeEntry(folder, name, ownerMark(owner), { received: received.getTime(), seconds: left, credential })
+    const lifetime = { received: received.getTime(), seconds: left }
+    await writeEntry(folder, name, ownerMark(owner), { ...lifetime, credential, ...(early && { early }) })
     cleanUp(folder, io.now())
   } catch (error) {
     unwritable(error)

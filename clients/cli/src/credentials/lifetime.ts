@@ -27,6 +27,29 @@ export function ageOf({ received, seconds }: Lifetime, now: Date, renewedAt = RE
   return passed < life * renewedAt ? 'fresh' : 'due'
 }
 
+/** A renewal before it was due, and how long the next one waits. */
+export interface Early {
+  /** Unix milliseconds. */
+  at: number
+  /** In milliseconds. */
+  pause: number
+}
+
+/** A program that is refused for another reason than its credential asks again and again. */
+const SHORTEST_PAUSE = 60_000
+const LONGEST_PAUSE = 900_000
+
+/** Reports whether a credential may be renewed before that is due: not soon after the last time. */
+export const mayBeEarly = (last: Early | undefined, now: Date): boolean =>
+  last === undefined || Math.abs(now.getTime() - last.at) >= last.pause
+
+/** Returns the record of a renewal before it is due: each waits twice as long as the last one, until none was asked for in that time. */
+export function earlyNow(last: Early | undefined, now: Date): Early {
+  const at = now.getTime()
+  const isSeries = last !== undefined && Math.abs(at - last.at) < 2 * last.pause
+  return { at, pause: isSeries ? Math.min(2 * last.pause, LONGEST_PAUSE) : SHORTEST_PAUSE }
+}
+
 /** Returns how many milliseconds after its arrival a credential is to be renewed. */
 export const renewalAfter = ({ seconds }: Lifetime): number => seconds * 1000 * RENEWED_AT
 

@@ -5,6 +5,8 @@ export interface Io {
   env: NodeJS.ProcessEnv
   /** The path of this program, as it was called. */
   program: string
+  /** Names the process that runs this one, and no later one. */
+  parent(): string
   /** The shell for which commands in messages are written. */
   shell: Shell
   now(): Date

@@ -6,6 +6,7 @@ import { shellOf } from '../../../core/src/shellwords.ts'
 import { reasonOf } from './filefailure.ts'
 import { hiddenLine, lineReader } from './input.ts'
 import type { Io } from './io.ts'
+import { parentProcess } from './parent.ts'
 
 /** The exit code of a process whose reader is gone, as shells report SIGPIPE. */
 const BROKEN_PIPE = 141
@@ -57,6 +58,7 @@ export function processIo(): { io: Io; interrupted(): number } {
   const io: Io = {
     env: process.env,
     program: process.argv[1] ?? '',
+    parent: parentProcess,
     shell: shellOf(process.env, process.platform),
     now: () => new Date(),
     elapsed: () => performance.now(),

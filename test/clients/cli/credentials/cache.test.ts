@@ -53,12 +53,22 @@ interface Use {
   at?: number
   /** The life of a new credential, in seconds. */
   life?: number
-  error?: CliError
+  error?: CliError | undefined
+  parent?: string | undefined
+  refresh?: boolean
   env?: NodeJS.ProcessEnv
 }
 
 /** Returns the token or certificate that a process gets, which names the request that it is from. */
-async function use({ key = 'key', at = 0, life = 900, error, env = { HOME: home } }: Use = {}): Promise<string> {
+async function use({
+  key = 'key',
+  at = 0,
+  life = 900,
+  error,
+  parent,
+  refresh,
+  env = { HOME: home },
+}: Use = {}): Promise<string> {
   const now = () => new Date(start + at * 1000)
   const { io, said } = testIo({ env, now })
   const issue = async (): Promise<{ credential: Credential; seconds: number }> => {
@@ -68,7 +78,7 @@ async function use({ key = 'key', at = 0, life = 900, error, env = { HOME: home 
     return { credential: { token: `token-${requests}`, expirationTimestamp }, seconds: 900 }
   }
   try {
-    const credential = await cachedCredential(io, { owner: { server, key }, target: 'demo', issue })
+    const credential = await cachedCredential(io, { owner: { server, key }, target: 'demo', issue, parent, refresh })
     return 'token' in credential ? credential.token : ''
   } finally {
     notes = said.err
@@ -84,6 +94,28 @@ describe('a cached credential', () => {
   test.each(cases.times as [number, string, string][])('at %i s %s', async (at, _, token) => {
     await use()
     expect([await use({ at }), notes]).toEqual([token, ''])
+  })
+
+  // threat: plugin-7
+  test.each(cases.programs as [string, [string | null, number, number][]][])('%s', async (_, asks) => {
+    const got: unknown[] = []
+    for (const [parent, at] of asks)
+      got.push([parent, at, Number((await use({ parent: parent ?? undefined, at })).slice('token-'.length))])
+    expect(got).toEqual(asks)
+  })
+
+  test('is replaced at once with --refresh, and no longer used after a refusal', async () => {
+    await use()
+    expect([await use({ at: 1, refresh: true }), await use({ at: 2, refresh: true })]).toEqual(['token-2', 'token-3'])
+    await expect(use({ at: 3, refresh: true, error: refusal })).rejects.toBe(refusal)
+    await expect(use({ at: 4, error: refusal })).rejects.toBe(refusal)
+  })
+
+  test('is still used after a 401 if the server is away, which is asked once a minute', async () => {
+    await use({ parent: 'a' })
+    const asks = [10, 15, 25, 69, 71, 130]
+    for (const at of asks) expect(await use({ parent: 'a', at, error: unavailable })).toBe('token-1')
+    expect(requests).toBe(3)
   })
 
   test('is used after 80 % of its life if the server is not available, which is not asked again at once', async () => {

@@ -27,6 +27,7 @@ export function testIo(parts: Partial<Io>): { io: Io; said: { out: string; err: 
   const io: Io = {
     env: {},
     program: 'keyplane',
+    parent: () => '1:1',
     shell: 'posix',
     now: () => new Date(),
     elapsed: () => performance.now(),
