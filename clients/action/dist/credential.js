@@ -3,14 +3,14 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-JZ2OYEAK.js";
+} from "./shared-PBPYHFQV.js";
 import {
   Failure,
   messageOf,
   printable,
   readSession,
   warningOnce
-} from "./shared-NYPZYMO3.js";
+} from "./shared-AOKJ4GFM.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

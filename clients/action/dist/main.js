@@ -10,7 +10,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-JZ2OYEAK.js";
+} from "./shared-PBPYHFQV.js";
 import {
   Failure,
   describe,
@@ -29,7 +29,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-NYPZYMO3.js";
+} from "./shared-AOKJ4GFM.js";
 
 // src/step.ts
 import { dirname, join, resolve } from "node:path";

@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-NYPZYMO3.js";
+} from "./shared-AOKJ4GFM.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {

@@ -1,12 +1,14 @@
 /** The requests of credentials that several clients send. */
+import type { ExecApi } from './plugin.ts'
 
 export const GROUP_VERSION = 'management.platform/v1'
 
-/** The media type of an ExecCredential. */
-export const EXEC_TYPE = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1'
+/** Returns the media type of an ExecCredential. */
+export const execType = (version: ExecApi = 'v1'): string =>
+  `application/json;as=ExecCredential;g=client.authentication.k8s.io;v=${version}`
 
 /** Asks for an ExecCredential. A server that does not know this form answers with the object itself. */
-export const EXEC_CREDENTIAL = `${EXEC_TYPE},application/json`
+export const EXEC_CREDENTIAL = `${execType()},application/json`
 
 /** A create: its path below that of the group version, and its body. */
 export interface Create {

@@ -1,6 +1,6 @@
 /** `keyplane kubeconfig`, with kubectl against the demo virtual cluster. */
 import { existsSync } from 'node:fs'
-import { access, readFile, readlink, stat, writeFile } from 'node:fs/promises'
+import { access, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { kubeConfigFiles } from '../../../clients/cli/src/kubeconfig/files.ts'
@@ -60,6 +60,13 @@ const second = (): string => `${named('demo.p-demo')}-2`
 const namesOf = (config: { contexts: { name: string }[] }): string[] => config.contexts.map(({ name }) => name)
 
 describeKubectl('a kube config of a virtual cluster', () => {
+  test.each(['exec', 'curl'])('names the plugin %s in v1beta1 with --exec-api, and kubectl uses it', async (way) => {
+    await ok(['demo/demo', '--with', way, '--exec-api', 'v1beta1', '--output', 'config'])
+    const { users } = await parseYaml(await readFile(inHome('config'), 'utf8'))
+    expect(users[0].user.exec.apiVersion).toBe('client.authentication.k8s.io/v1beta1')
+    expect(await kubectl('--kubeconfig', 'config', 'get', 'pods')).toEqual(pods)
+  })
+
   // threat: plugin-9
   test('runs the plugin keyplane, and several kubectl at once share one token', async () => {
     await ok(['demo/demo', '--output', 'config'])
@@ -320,15 +327,21 @@ current-context: home
   }
   const config = async (name = 'config') => parseYaml(await readFile(inHome('.kube', name), 'utf8'))
 
-  test('makes the kube config of kubectl, and its context the current one with --use', async () => {
+  test('makes the kube config of kubectl with its context as the current one, and keeps another one without --use', async () => {
     expect(await ran(['demo/demo', '--merge'])).toMatchObject({
       code: 0,
-      stderr: `Wrote ${inHome('.kube', 'config')}.\nUse it with: kubectl --context ${named('demo.p-demo')} get pods\n`,
+      stderr: `Wrote ${inHome('.kube', 'config')}.\nThe current context is ${named('demo.p-demo')}.\n`,
     })
     expect((await stat(inHome('.kube', 'config'))).mode & 0o777).toBe(0o600)
-    expect((await config())['current-context']).toBe('')
+    expect(await kubectl('get', 'pods')).toEqual(pods)
+    await writeFile(inHome('.kube', 'config'), mine)
+    expect((await ran(['demo/demo', '--merge'])).stderr).toContain('Use it with: kubectl --context ')
+    expect((await config())['current-context']).toBe('home')
     await ok(['demo/demo', '--merge', '--use'])
     expect(await kubectl('get', 'pods')).toEqual(pods)
+    await rm(inHome('.kube', 'config'))
+    await ok(['demo/demo', 'other/demo', '--merge'])
+    expect((await config())['current-context']).toBe('')
   })
 
   // threat: plugin-10

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { dumpYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
+import { EXEC_APIS, isExecApi } from '../../../core/src/plugin.ts'
 import { projectIn } from '../../../core/src/projects.ts'
 import { shellWords } from '../../../core/src/shellwords.ts'
 import { asCluster, clusterPath } from '../api/clusters.ts'
@@ -58,6 +59,12 @@ const options = {
     help: 'where the client gets its credential from',
     default: 'exec',
   },
+  'exec-api': {
+    type: 'string',
+    value: 'v1|v1beta1',
+    help: 'version of client.authentication.k8s.io in which the plugin is named; v1beta1 for lightkube, pykube-ng, rakkess and kubectl before 1.22',
+    default: 'v1',
+  },
   ttl: { type: 'string', value: 'DURATION', help: 'lifetime of the credential of --with token or cert', default: '1d' },
   output: {
     type: 'string',
@@ -66,7 +73,7 @@ const options = {
     default: 'standard output',
   },
   merge: { type: 'boolean', help: 'add to the kube config that kubectl uses, in KUBECONFIG or ~/.kube/config' },
-  use: { type: 'boolean', help: 'with --merge, make the new context the current one' },
+  use: { type: 'boolean', help: 'with --merge, make the new context the current one, as it is in a new file' },
 } as const
 
 export const kubeconfig = command({
@@ -105,9 +112,13 @@ export const kubeconfig = command({
     if (!isWay(way)) throw new UsageError(`--with must be one of ${WAYS.join(', ')}, not "${way}".`)
     const isStatic = way === 'token' || way === 'cert'
     if (values.ttl !== undefined && !isStatic) throw new UsageError('--ttl is for --with token and --with cert.')
+    const execApi = values['exec-api']
+    if (execApi !== undefined && !isExecApi(execApi))
+      throw new UsageError(`--exec-api must be one of ${EXEC_APIS.join(', ')}, not "${execApi}".`)
+    if (execApi !== undefined && isStatic) throw new UsageError('--exec-api is for --with exec and --with curl.')
     const life = values.ttl === undefined ? undefined : lifetime(values.ttl, '--ttl')
     const session = await openSession(io, { context })
-    const making = { io, session, way, life, file: file === undefined ? undefined : resolve(file) }
+    const making = { io, session, way, life, file: file === undefined ? undefined : resolve(file), execApi }
     const entries = await selected(making, values, positionals)
     if (merge) await mergeAndTell(io, entries, use)
     else await write(io, entries, output)
@@ -257,11 +268,11 @@ async function write(io: Io, entries: readonly Entry[], output: string | undefin
 }
 
 async function mergeAndTell(io: Io, entries: readonly Entry[], use: boolean): Promise<void> {
-  const { names, files } = await mergeEntries(io, entries, use)
+  const { names, files, isCurrent } = await mergeEntries(io, entries, use)
   if (files.length > 0) note(io, `Wrote ${files.join(', ')}.`)
   else note(io, 'The kube config is up to date.')
   const [name = ''] = names
-  if (use) note(io, `The current context is ${name}.`)
+  if (isCurrent) note(io, `The current context is ${name}.`)
   else if (names.length === 1)
     note(io, `Use it with: ${shellWords(['kubectl', '--context', name, 'get', 'pods'], io.shell)}`)
   else note(io, `The contexts are: ${names.join(', ')}`)

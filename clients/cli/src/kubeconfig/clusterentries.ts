@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { deploymentName, entryNameOf } from '../../../../lib/kubeconfig/deployment.ts'
 import { CURL_SECONDS, curlArguments } from '../../../core/src/curl.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
-import { pluginUser } from '../../../core/src/plugin.ts'
+import { type ExecApi, pluginUser } from '../../../core/src/plugin.ts'
 import { addressOf, usableCluster, withoutObject } from '../api/clusters.ts'
 import {
   clusterKubeConfigRequest,
@@ -36,6 +36,8 @@ export interface Making {
   life: number | undefined
   /** The kube config to write, beside which curl has its files; undefined for standard output. */
   file: string | undefined
+  /** The version in which a plugin is named; v1 by default. */
+  execApi?: ExecApi | undefined
 }
 
 const INSTALL_KEYPLANE =
@@ -137,7 +139,7 @@ const labelOf = (target: Target): string =>
   target.kind === 'management' ? 'management' : `${target.kind}/${optionsFor(target)[1]}`
 
 async function plugin(
-  { io, session, way, file }: Making,
+  { io, session, way, file, execApi }: Making,
   target: Target,
   entry: Pick<Entry, 'name' | 'mark'>,
   form: Form = 'token',
@@ -148,8 +150,14 @@ async function plugin(
     const path = curlFile(file, entry)
     const { path: below, body } = await credentialRequest(session, target, CURL_SECONDS, form)
     const { server, certificateAuthority } = session
-    await writeCurlFile(path, { url: `${server}${below}`, body, key: await session.key(), certificateAuthority })
-    return pluginUser({ command: 'curl', args: curlArguments(slashes(path)), installHint: INSTALL_CURL })
+    await writeCurlFile(path, {
+      url: `${server}${below}`,
+      body,
+      key: await session.key(),
+      certificateAuthority,
+      execApi,
+    })
+    return pluginUser({ command: 'curl', args: curlArguments(slashes(path)), installHint: INSTALL_CURL, execApi })
   }
   const context = session.context === undefined ? [] : ['--context', session.context]
   // kubectl gives its own environment to the plugin, but later ones may lack these variables.
@@ -160,6 +168,7 @@ async function plugin(
     args: ['credential', ...optionsFor(target), ...(form === 'token' ? [] : ['--with', form]), ...context],
     ...(own !== usual && { env: { KEYPLANE_CONFIG: resolve(own) } }),
     installHint: INSTALL_KEYPLANE,
+    execApi,
   })
 }
 

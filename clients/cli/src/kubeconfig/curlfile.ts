@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { curlOptions, quoted } from '../../../core/src/curl.ts'
+import type { ExecApi } from '../../../core/src/plugin.ts'
 import { replaceFile } from '../config/outputfile.ts'
 import type { Entry } from './entries.ts'
 
@@ -10,6 +11,7 @@ export interface CurlRequest {
   body: object
   key: string
   certificateAuthority: string | undefined
+  execApi: ExecApi | undefined
 }
 
 /**
@@ -24,12 +26,12 @@ export function curlFile(kubeConfig: string, { name, mark }: Pick<Entry, 'name' 
 
 /** Writes the file, and beside it the certificate authority of the server if it has one of its own. Only this user can read it. */
 export async function writeCurlFile(file: string, request: CurlRequest): Promise<void> {
-  const { url, body, key, certificateAuthority } = request
+  const { url, body, key, certificateAuthority, execApi } = request
   const authority = `${file}.ca.crt`
   if (certificateAuthority !== undefined) await replaceFile(authority, certificateAuthority)
   const lines = [
     `header = ${quoted(`Authorization: Bearer ${key}`)}`,
-    ...curlOptions(url, body),
+    ...curlOptions(url, body, execApi),
     ...(certificateAuthority === undefined ? [] : [`cacert = ${quoted(slashes(authority))}`]),
   ]
   await replaceFile(file, `${lines.join('\n')}\n`)

@@ -55,13 +55,13 @@ async function read(file: string): Promise<Found> {
 
 /**
  * Writes the entries to the kube configs of this user: each to the file that has it already, the others to the first file. Returns the
- * names of the contexts, and the files. With `use`, makes the only entry the current context.
+ * names of the contexts, the files, and whether the only entry is the current context: with `use`, and where there was no kube config.
  */
 export async function mergeEntries(
   io: Io,
   entries: readonly Entry[],
   use: boolean,
-): Promise<{ names: string[]; files: string[] }> {
+): Promise<{ names: string[]; files: string[]; isCurrent: boolean }> {
   const paths = await Promise.all(kubeConfigFiles(io.env).map((file) => regularFile(file, NO_KUBECONFIG)))
   return withLocks(io, paths, async () => {
     const found = await Promise.all(paths.map(read))
@@ -79,11 +79,13 @@ export async function mergeEntries(
       names.push(name)
       configs.set(place, withEntry(config, entry, name))
     }
-    if (use) configs.set(main, { ...(configs.get(main) ?? main.config), 'current-context': names[0] ?? '' })
+    const isNew = found.every(({ text = '' }) => text.trim() === '')
+    const isCurrent = use || (isNew && entries.length === 1)
+    if (isCurrent) configs.set(main, { ...(configs.get(main) ?? main.config), 'current-context': names[0] ?? '' })
     const changed = [...configs].filter(([one, config]) => !isDeepStrictEqual(config, one.config))
     const texts = await Promise.all(changed.map(([one, config]) => textOf(one, config)))
     for (const [at, [one]] of changed.entries()) await replace(io, one, texts[at] ?? '')
-    return { names, files: changed.map(([{ file }]) => file) }
+    return { names, files: changed.map(([{ file }]) => file), isCurrent }
   })
 }
 

@@ -18,15 +18,15 @@ import {
   warningsIn,
   withAttempts,
   writeHeld
-} from "./shared-NYPZYMO3.js";
+} from "./shared-AOKJ4GFM.js";
 
 // ../core/src/projects.ts
 var prefixOf = ({ projectNamespacePrefix = "p-" }) => projectNamespacePrefix;
 
 // ../core/src/requests.ts
 var GROUP_VERSION = "management.platform/v1";
-var EXEC_TYPE = "application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1";
-var EXEC_CREDENTIAL = `${EXEC_TYPE},application/json`;
+var execType = (version = "v1") => `application/json;as=ExecCredential;g=client.authentication.k8s.io;v=${version}`;
+var EXEC_CREDENTIAL = `${execType()},application/json`;
 var create = (path, kind, spec) => ({
   path,
   body: { apiVersion: GROUP_VERSION, kind, spec }
@@ -122,18 +122,20 @@ function expiry(timestamp) {
 }
 
 // ../core/src/plugin.ts
-var EXEC_VERSION = "client.authentication.k8s.io/v1";
-var EXEC_VERSIONS = [EXEC_VERSION, "client.authentication.k8s.io/v1beta1"];
+var EXEC_GROUP = "client.authentication.k8s.io";
+var EXEC_APIS = ["v1", "v1beta1"];
+var EXEC_VERSION = `${EXEC_GROUP}/v1`;
+var EXEC_VERSIONS = EXEC_APIS.map((version) => `${EXEC_GROUP}/${version}`);
 function askedExecVersion({ KUBERNETES_EXEC_INFO: text }) {
   return text ? JSON.parse(text)?.apiVersion : EXEC_VERSION;
 }
 var execCredential = (status, apiVersion) => `${JSON.stringify({ apiVersion, kind: "ExecCredential", status })}
 `;
-function pluginUser({ command, args, env = {}, installHint }) {
+function pluginUser({ command, args, env = {}, installHint, execApi = "v1" }) {
   const variables = Object.entries(env).map(([name, value]) => ({ name, value }));
   return {
     exec: {
-      apiVersion: EXEC_VERSION,
+      apiVersion: `${EXEC_GROUP}/${execApi}`,
       command,
       args: [...args],
       ...variables.length > 0 && { env: variables },

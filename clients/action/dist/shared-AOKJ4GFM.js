@@ -34,15 +34,15 @@ async function identityAt(path) {
 var BESIDE = /\.[0-9a-f]{12}\.tmp$/;
 var besideOf = (path) => `${path}.${randomBytes(6).toString("hex")}.tmp`;
 var intendedName = (name) => name.replace(BESIDE, "");
-async function makeFolder(path) {
+async function makeFolder(path, isAgain = false) {
   const above = dirname(path);
   try {
     await mkdir(path, 448);
   } catch (error) {
     const isMissing = error.code === "ENOENT";
-    if (isMissing && above !== path && await identityAt(above) === void 0) {
-      await makeFolder(above);
-      return makeFolder(path);
+    if (isMissing && !isAgain && above !== path) {
+      if (await identityAt(above) === void 0) await makeFolder(above);
+      return makeFolder(path, true);
     }
     if (await stat(path).then(
       (found) => found.isDirectory(),
