@@ -69,6 +69,24 @@ function proxyFailure({ code = '', statusCode }: Place, proxy: URL, host: string
   return failure(`The proxy ${proxy.host} gives no connection to ${host}${answer}.`, !isRefused)
 }
 
+/** The kinds of proxies that Node.js speaks. */
+const PROXY_PROTOCOLS = ['http:', 'https:']
+
+/** Returns a sentence about a proxy of the environment that Node.js leaves out; undefined if there is none. Shows no password. */
+export function leftOutProxy(env: NodeJS.ProcessEnv): string | undefined {
+  const given = (name: string) => {
+    const set = [name.toLowerCase(), name].find((one) => env[one])
+    return set === undefined ? undefined : { set, protocol: URL.parse(env[set] ?? '')?.protocol }
+  }
+  const own = given('HTTPS_PROXY')
+  const found = own ?? given('ALL_PROXY')
+  if (found === undefined) return undefined
+  const { set, protocol = 'nothing that is a URL' } = found
+  if (!PROXY_PROTOCOLS.includes(protocol))
+    return `${set} names ${protocol.replace(/:$/, '://')}, a proxy that Node.js does not speak. Name an HTTP proxy in HTTPS_PROXY.`
+  return own ? undefined : `Node.js does not use ${set}. Name the proxy in HTTPS_PROXY.`
+}
+
 /** Returns what an error of `sendHttps` to a host means. The environment is that from which Node.js takes a proxy. */
 export function networkFailure(error: unknown, host: string, env = process.env): NetworkFailure {
   const { code = '', message } = error as NodeJS.ErrnoException

@@ -246,6 +246,13 @@ describe('the network', () => {
   })
 })
 
+test('a proxy that Node.js does not speak is named where nothing answers', async () => {
+  const ran = await cli.spawn(['whoami'], {
+    env: { ...env, KEYPLANE_URL: 'https://127.0.0.1:1/kubernetes/management', ALL_PROXY: 'socks5://proxy.example' },
+  })
+  expect(ran).toMatchObject(says(1, 'ALL_PROXY names socks5://, a proxy that Node.js does not speak.'))
+})
+
 test('a proxy is used when Node.js uses it', async () => {
   handler = answer(200, SELF)
   let tunnels = 0

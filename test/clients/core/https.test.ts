@@ -5,7 +5,7 @@ import { Agent } from 'node:https'
 import { createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { sendHttps } from '../../../clients/core/src/https.ts'
-import { networkFailure } from '../../../clients/core/src/networkfailure.ts'
+import { leftOutProxy, networkFailure } from '../../../clients/core/src/networkfailure.ts'
 import { listening } from '../../support/listening.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -41,6 +41,27 @@ test('a request with a header that cannot be sent leaves no limit that keeps the
   const headers = { authorization: 'Bearer a\nb' }
   await expect(sendHttps({ url, method: 'GET', headers, signal, mostMebibytes: 1 })).rejects.toThrow()
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test.each([
+  [{}, undefined],
+  [{ HTTPS_PROXY: 'http://proxy.example:3128' }, undefined],
+  [{ HTTPS_PROXY: 'http://proxy.example', ALL_PROXY: 'socks5://proxy.example' }, undefined],
+  [
+    { https_proxy: 'socks5://me:secret@proxy.example' },
+    /^https_proxy names socks5:\/\/, a proxy that Node\.js does not speak/,
+  ],
+  [{ ALL_PROXY: 'socks5h://me:secret@proxy.example' }, /^ALL_PROXY names socks5h:\/\/, /],
+  [
+    { all_proxy: 'http://me:secret@proxy.example' },
+    /^Node\.js does not use all_proxy\. Name the proxy in HTTPS_PROXY\.$/,
+  ],
+  [{ HTTPS_PROXY: 'nonsense' }, /^HTTPS_PROXY names nothing that is a URL, /],
+])('the proxy of %j is named if Node.js leaves it out', (env, said) => {
+  const sentence = leftOutProxy(env)
+  if (said === undefined) expect(sentence).toBe(undefined)
+  else expect(sentence).toMatch(said)
+  expect(sentence ?? '').not.toContain('secret')
 })
 
 describe('a proxy', () => {

@@ -1,6 +1,11 @@
 /** Sends the requests of this program, and explains to its user why one failed. */
 import { type HttpsAnswer, LargeAnswerError, sendHttps } from '../../../core/src/https.ts'
-import { type FailureKind, type NetworkFailure, networkFailure } from '../../../core/src/networkfailure.ts'
+import {
+  type FailureKind,
+  leftOutProxy,
+  type NetworkFailure,
+  networkFailure,
+} from '../../../core/src/networkfailure.ts'
 import { CliError } from '../io/errors.ts'
 import { version } from '../io/version.ts'
 
@@ -25,12 +30,16 @@ export class NetworkError extends CliError {
   readonly isSilence: boolean
 
   constructor({ kind, text, isPassing }: NetworkFailure, cause: unknown) {
-    const hint = HINTS[kind]
+    const leftOut = UNREACHED.includes(kind) ? leftOutProxy(process.env) : undefined
+    const hint = leftOut ?? HINTS[kind]
     super(text, { cause, unavailable: true, ...(hint !== undefined && { hint }) })
     this.passing = isPassing
     this.isSilence = kind === 'silent'
   }
 }
+
+/** What may be due to a proxy that the request should have gone through. */
+const UNREACHED: readonly FailureKind[] = ['unknownHost', 'notListening', 'silent', 'closed', 'proxy', 'other']
 
 const HINTS: Partial<Record<FailureKind, string>> = {
   untrusted:
