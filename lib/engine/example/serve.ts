@@ -1,4 +1,7 @@
-/** Serves the kinds of the example from memory: `node lib/engine/example/serve.ts`. Everybody may do everything. */
+/**
+ * Serves the kinds of the example: `node lib/engine/example/serve.ts [PORT]`, from memory or from the DynamoDB table that TABLE_NAME names.
+ * Everybody may do everything.
+ */
 import { randomInt, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,6 +21,7 @@ import { pageNotFound } from '../endpoints/respond.ts'
 import { runHandler } from '../endpoints/run.ts'
 import { statusVerbs, storedVerbs } from '../registry/kind.ts'
 import type { Store } from '../registry/store.ts'
+import { driver } from '../storage/dynamodb/driver.ts'
 import { storageOver } from '../storage/protocol/storage.ts'
 import { itemsOf } from '../storage/sqlite/sqlite.ts'
 import { openTable } from '../storage/sqlite/table.ts'
@@ -25,7 +29,10 @@ import { Lamp, Note } from './kinds.ts'
 
 const { now } = Date
 const sleep = (ms: number): Promise<void> => delay(ms)
-const items = itemsOf(openTable(':memory:', now), now)
+const { TABLE_NAME: table } = process.env
+const items = table
+  ? driver.open(table, { now, uuid: randomUUID, called: () => {} })
+  : itemsOf(openTable(':memory:', now), now)
 const storage = storageOver(items, { now, random: Math.random, sleep })
 
 const stores = [Note, Lamp].map(
