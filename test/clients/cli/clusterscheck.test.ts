@@ -5,8 +5,11 @@ import { listeningOverTls } from '../../support/listeningovertls.ts'
 import { clusters, cluster as connected } from '../../support/objects.ts'
 import { useServer } from '../../support/sharedserver.ts'
 import { type CommandLine, createCommandLine } from './commandline.ts'
+import { givenClock } from './credentials/testio.ts'
+import { useFront } from './front.ts'
 
 const server = useServer()
+const front = useFront(server)
 let cli: CommandLine
 let api: Awaited<ReturnType<typeof listeningOverTls>>
 let answer: (request: IncomingMessage, response: ServerResponse) => void
@@ -58,7 +61,7 @@ test.each([
     when: 'keyplane does not reach the cluster',
     spec: { tokens: 'ServiceAccounts' },
     step: 'token',
-    has: ['has no stored credentials', 'AWS Secrets Manager'],
+    has: ['has no stored credentials', 'AWS Secrets Manager', 'Store those of the service account'],
   },
   {
     when: 'another authority signed its certificate',
@@ -99,6 +102,28 @@ test.each([
   expect(stdout.trimEnd().split('\n').at(-1)).toBe(`failed  ${step}`)
   for (const text of has) expect(stderr).toContain(text)
   expect(stdout + stderr).not.toContain('eyJ')
+})
+
+// The server says each of these in a sentence of its own.
+test.each([
+  ['has no stored credentials', 'Store those of the service account'],
+  ['does not accept the stored credentials', 'They have ended. An administrator of the cluster makes'],
+  ['does not permit this with the stored credentials', 'gives the service account of keyplane its rights again'],
+  ['cannot be reached: the connection was refused', 'keyplane itself must reach the address'],
+  ['cannot be reached: AWS does not give this deployment the role for it', 'List the role of the cluster'],
+])('where the cluster %s it says what to do, and not to try again', async (said, remedy) => {
+  const name = `check-${++made}`
+  const certificateAuthorityData = Buffer.from(api.certificateAuthority).toString('base64')
+  await server.make(
+    clusters,
+    connected(name, { server: `${api.url}/`, certificateAuthorityData, tokens: 'ServiceAccounts' }),
+  )
+  front.change = (text) => text.replace('has no stored credentials', said)
+  const env = { KEYPLANE_URL: front.base, KEYPLANE_CA: await cli.write('front.crt', front.certificateAuthority) }
+  const { stderr } = await cli.run(['clusters', 'check', name], { env, clock: givenClock() })
+  expect(stderr).toContain(said)
+  expect(stderr).toContain(remedy)
+  expect(stderr).not.toContain('Try again')
 })
 
 test('ends at the object for a cluster that one may not use', async () => {

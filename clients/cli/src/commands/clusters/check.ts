@@ -50,9 +50,46 @@ const SECONDS = 600
 
 async function tokenFor(session: Session, cluster: Cluster): Promise<[string, string]> {
   const target = { kind: 'cluster', name: cluster.metadata.name } as const
-  const { credential } = await issueCredential(session, target, SECONDS, { form: registered(cluster).form })
+  const asked = issueCredential(session, target, SECONDS, { form: registered(cluster).form })
+  const { credential } = await asked.catch((error: unknown) => {
+    throw withRemedy(error, cluster)
+  })
   const from = byAccounts(cluster) ? 'keyplane got one from the cluster' : 'keyplane signed one'
   return ['token' in credential ? credential.token : '', from]
+}
+
+const MAKE_CONFIG = 'npm run --silent cluster-config -- --service-accounts | kubectl apply -f -'
+
+/** What to do about each failure of a cluster that keyplane asks for tokens, by what the server says of it. */
+const REMEDIES: readonly (readonly [said: RegExp, remedy: string])[] = [
+  [
+    /has no stored credentials|has unusable credentials/,
+    'Store those of the service account of keyplane in the secret of the cluster: docs/clusters.md, "Register the cluster".',
+  ],
+  [
+    /does not accept the stored credentials/,
+    `They have ended. An administrator of the cluster makes the service account of keyplane again with: ${MAKE_CONFIG}\nThen store its new token: docs/clusters.md, "Register the cluster".`,
+  ],
+  [
+    /does not permit this with the stored credentials/,
+    `An administrator of the cluster gives the service account of keyplane its rights again with: ${MAKE_CONFIG}`,
+  ],
+  [
+    /does not give this deployment the role/,
+    'List the role of the cluster in the settings of the deployment, and let the role trust that of its function.',
+  ],
+  [
+    /cannot be reached: |did not answer in time/,
+    'keyplane itself must reach the address in the stored credentials, with the certificate authority there.',
+  ],
+]
+
+/** Returns the error of a cluster that gives no token, with what to do in place of another try. */
+function withRemedy(error: unknown, cluster: Cluster): unknown {
+  if (!(error instanceof CliError) || !byAccounts(cluster)) return error
+  const remedy = REMEDIES.find(([said]) => said.test(error.message))?.[1]
+  if (remedy === undefined) return error
+  return new CliError(error.message, { exitCode: error.exitCode, hint: remedy, cause: error })
 }
 
 const TIMEOUT_MILLISECONDS = 20_000
@@ -90,6 +127,8 @@ function remedyFor(code: number, cluster: Cluster): string {
     return 'The token is of another cluster: spec.server is not the one in spec.credentials.'
   if (code === 401)
     return `Its API server does not accept tokens of keyplane. Compare its files with: npm run cluster-config -- --cluster ${name}\nOne that has just started fetches the public keys within seconds.`
+  if (code === 403 && byAccounts(cluster))
+    return 'Its RBAC does not let your account ask who it is: the ClusterRoleBinding system:basic-user allows that to all.'
   if (code === 403) return 'Its webhook refuses you: the key with which it asks keyplane must have the right to review.'
   if (code >= 500) return 'It could not ask keyplane, or fails itself. Look into the log of its API server.'
   return 'spec.server does not seem to be the address of a Kubernetes API.'
