@@ -3,14 +3,14 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-PBPYHFQV.js";
+} from "./shared-MNQPQSEX.js";
 import {
   Failure,
   messageOf,
   printable,
   readSession,
   warningOnce
-} from "./shared-AOKJ4GFM.js";
+} from "./shared-3IY5U6TV.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

@@ -10,7 +10,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-PBPYHFQV.js";
+} from "./shared-MNQPQSEX.js";
 import {
   Failure,
   describe,
@@ -29,7 +29,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-AOKJ4GFM.js";
+} from "./shared-3IY5U6TV.js";
 
 // src/step.ts
 import { dirname, join, resolve } from "node:path";

@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-AOKJ4GFM.js";
+} from "./shared-3IY5U6TV.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {
