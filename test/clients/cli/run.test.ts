@@ -87,9 +87,9 @@ describe('a command', () => {
     const report = [
       `^${run.name} has ended\\. In \\d+s:`,
       '  create virtualclusterinstances/kubeconfig "demo" in project "demo"',
-      'Refused:',
+      'Refused, or asked about with can-i:',
       '  list ownedaccesskeys',
-      'Virtual cluster demo/demo did not ask about this key, so what it did there is unknown\\.\\n$',
+      'Virtual cluster demo/demo did not ask about this key: requests there, if there were any, are not known\\.\\n$',
     ]
     expect(said).toMatch(new RegExp(report.join('\\n'), 'm'))
     expect((await stored(run.name)).status).toBe(404)

@@ -31,13 +31,13 @@ describe('a report', () => {
   get, list pods in namespace "web"
   get pods/log in namespace "web"
   create virtualclusterinstances/kubeconfig "dev" in project "shop"
-Refused:
+Refused, or asked about with can-i:
   delete pods in namespace "web"`)
   })
 
   test.each<[string, KeyUsage | string]>([
     ['no requests that are recorded', { clusters: asked }],
-    ['Virtual cluster shop/dev did not ask about this key, so what it did there is unknown.', {}],
+    ['Virtual cluster shop/dev did not ask about this key: requests there, if there were any, are not known.', {}],
     ['and more that is not recorded', { clusters: asked, refusedMore: true }],
     ['It did more than is recorded.', { clusters: asked, complete: false }],
     ['This deployment does not record usage', { recording: false, complete: false }],

@@ -48,7 +48,8 @@ export function reportText({ name, target, prefix, seconds, lives, usage: last, 
     ...(refused.length === 0
       ? []
       : [
-          'Refused:',
+          // A cluster asks about the request of "kubectl auth can-i" as if it were sent.
+          target.kind === 'management' ? 'Refused:' : 'Refused, or asked about with can-i:',
           ...inPlaces(
             refused.map(({ request }) => request),
             target,
@@ -63,7 +64,9 @@ export function reportText({ name, target, prefix, seconds, lives, usage: last, 
       : []),
     ...(asked(target, prefix, usage)
       ? []
-      : [`${capital(placeWords(target))} did not ask about this key, so what it did there is unknown.`]),
+      : [
+          `${capital(placeWords(target))} did not ask about this key: requests there, if there were any, are not known.`,
+        ]),
   ]
   return lines.join('\n')
 }
