@@ -3,7 +3,7 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-MNQPQSEX.js";
+} from "./shared-Y2HXFKW3.js";
 import {
   Failure,
   messageOf,

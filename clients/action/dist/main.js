@@ -10,7 +10,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-MNQPQSEX.js";
+} from "./shared-Y2HXFKW3.js";
 import {
   Failure,
   describe,

@@ -12,7 +12,9 @@ const EXEC_VERSION = `${EXEC_GROUP}/v1`
 export const EXEC_VERSIONS: readonly string[] = EXEC_APIS.map((version) => `${EXEC_GROUP}/${version}`)
 
 /** Returns the version for which a client asks in KUBERNETES_EXEC_INFO. Throws a SyntaxError if that is not JSON. */
-export function askedExecVersion({ KUBERNETES_EXEC_INFO: text }: NodeJS.ProcessEnv): unknown {
+export function askedExecVersion({
+  KUBERNETES_EXEC_INFO: text,
+}: Readonly<Record<string, string | undefined>>): unknown {
   return text ? (JSON.parse(text) as { apiVersion?: unknown } | null)?.apiVersion : EXEC_VERSION
 }
 

@@ -126,7 +126,9 @@ var EXEC_GROUP = "client.authentication.k8s.io";
 var EXEC_APIS = ["v1", "v1beta1"];
 var EXEC_VERSION = `${EXEC_GROUP}/v1`;
 var EXEC_VERSIONS = EXEC_APIS.map((version) => `${EXEC_GROUP}/${version}`);
-function askedExecVersion({ KUBERNETES_EXEC_INFO: text }) {
+function askedExecVersion({
+  KUBERNETES_EXEC_INFO: text
+}) {
   return text ? JSON.parse(text)?.apiVersion : EXEC_VERSION;
 }
 var execCredential = (status, apiVersion) => `${JSON.stringify({ apiVersion, kind: "ExecCredential", status })}
