@@ -12,7 +12,7 @@ import { scopesOf } from '../apis/management/v1/ownedaccesskey.values.ts'
 import type { AccessReviewServices, Services } from '../apis/management/v1/services.ts'
 import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
-import { type Credential, credentialItemKey } from '../authentication/credential.ts'
+import { credentialItemKey } from '../authentication/credential.ts'
 import { endOfGates, findClosedGate, gateKeys } from '../authentication/gates.ts'
 import { decodeKeyInternal, firstTokens } from '../authentication/keyinternal.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
@@ -178,11 +178,6 @@ export function createServer(environment: Environment): Server {
     const deps = judgeDeps({ storage: base.storage, limits: base.limits })
     return judge(hash, (await deps.readCredential([hash]))?.item, deps)
   }
-  /** Returns the credential of a value that gives access, or undefined. Makes one read more while a rotation is open. */
-  async function livingValue(hash: KeyHash): Promise<Credential | undefined> {
-    const judged = await judgeValue(hash)
-    return 'credential' in judged ? judged.credential : undefined
-  }
   const own: Omit<Server, keyof AuthenticatingServer | keyof Parts> = {
     // Lazy: the other kinds are 40 KiB, and only reviews ask about them.
     storedKinds: async () => (await import('../apis/stored.ts')).storedKinds,
@@ -208,13 +203,16 @@ export function createServer(environment: Environment): Server {
     admit: (living, asked, purpose) => admit(living, asked, purpose, admitting(server, deps())),
     openWatch: (context) =>
       watchCounter({ storage: base.storage, most: config.watchesPerKey, now: Date.now, uuid: randomUUID })(context),
-    async keyGeneration({ user: { key, credential } }) {
+    async keyGeneration({ user: { key, credential, federation } }) {
       if (credential === undefined) {
         const stored = await livingKey(key)
         return stored && (stored.object.metadata.generation ?? 0)
       }
-      const { uid, generation = 0 } = (await livingValue(credential)) ?? {}
-      return uid === key.uid ? generation : undefined
+      const judged = await judgeValue(credential)
+      if (!('credential' in judged) || judged.credential.uid !== key.uid) return undefined
+      // A gate that is open again was closed meanwhile: what began before has ended.
+      if (federation && judged.lastEnd !== key.lastEnd) return undefined
+      return judged.credential.generation ?? 0
     },
     allowedGeneration: ({ user }) => user.key.generation,
     explain: scopeWarnings,

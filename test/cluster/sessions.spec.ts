@@ -178,7 +178,7 @@ async function auditLines(name: string): Promise<{ done: string[]; refused: stri
 
 /** Returns what a report says about the cluster. */
 function reportLines(report: string): { done: string[]; refused: string[] } {
-  const [done = '', refused = ''] = (/ has ended\. In .*:\n([\s\S]*)/.exec(report)?.[1] ?? '').split(/^Refused:$/m)
+  const [done = '', refused = ''] = (/ has ended\. In .*:\n([\s\S]*)/.exec(report)?.[1] ?? '').split(/^Refused, or asked about with can-i:$/m)
   const lines = (text: string) =>
     [...text.matchAll(/^ {2}(.*)$/gm)]
       .map(([, line = '']) => line)
@@ -245,7 +245,7 @@ test('a key that only reads acts by no means, and the report is what the audit l
 
   const report = await end()
   expect(reportLines(report)).toEqual(await auditLines(name))
-  expect(report).toMatch(/Refused:[\s\S]* pods\/exec in namespace "web"/)
+  expect(report).toMatch(/Refused, or asked[\s\S]* pods\/exec in namespace "web"/)
   await vi.waitFor(async () => expect((await plane.call(`${core}/web/pods`, { token })).status).not.toBe(200), {
     ...patience,
     interval: 500,
@@ -313,7 +313,7 @@ test('an MCP server for Kubernetes works with the key, and neither its tools nor
   await kubectl.stop()
   running.child.stdin.end()
   const { stderr } = await running.ended
-  expect(stderr).toMatch(/Refused:[\s\S]* delete pods in namespace "web"/)
+  expect(stderr).toMatch(/Refused, or asked[\s\S]* delete pods in namespace "web"/)
   expect((await plane.call(`${core}/web/pods/web-0`, plane.certificate)).status).toBe(200)
 })
 

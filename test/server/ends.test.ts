@@ -46,16 +46,22 @@ interface Things {
 
 type Thing = keyof Things
 
-/** A key with everything, and the names of what it depends on. */
+/** A key with everything that hangs on it. */
 interface World extends Things {
+  /** The names of what the key depends on: of a plain key, or of one of an exchange. */
   name: string
-  token_: string
-  account: string
+  maker: string
   trust: string
   provider: string
-  maker: string
+  /** The cluster whose tokens are bound to Secrets. */
+  account: string
+  /** The text of the value of a plain key. */
+  text: string
+  /** Issues everything once more. */
   issue(): Promise<Things>
 }
+
+const nobody = { name: '', maker: '', trust: '', provider: '', text: '' }
 
 const works = (answer: Answer): boolean => answer.status < 300
 
@@ -129,17 +135,7 @@ async function plainWorld(spec: object = {}): Promise<World> {
   const child = await server.makeKey({ ttl: 600 }, {}, token)
   const issue = () => issueWith(token, cluster, account)
   const made = async () => works(await server.post(`${management}/selves`, {}, child.token))
-  return {
-    ...(await issue()),
-    made,
-    issue,
-    name,
-    token_: token,
-    account,
-    trust: '',
-    provider: '',
-    maker: maker.name,
-  }
+  return { ...(await issue()), ...nobody, made, issue, name, text: token, account, maker: maker.name }
 }
 
 /** Exchanges an ID token for a key, and for a token of cluster eu. */
@@ -163,7 +159,7 @@ async function exchangedWorld(): Promise<World> {
     return { ...(await issueWith(json.access_token, cluster, account)), repeat: async () => works(await forTarget()) }
   }
   const things = await issue()
-  return { ...things, issue, name: '', token_: '', account, trust, provider: named, maker: '' }
+  return { ...things, ...nobody, issue, account, trust, provider: named }
 }
 
 type Expected = Partial<Record<Thing, boolean>>
@@ -272,7 +268,7 @@ const ofKeys: Row[] = [
   },
   {
     cause: 'reported as leaked',
-    act: ({ token_ }) => server.post('/leaks', { credentials: [token_] }, ''),
+    act: ({ text }) => server.post('/leaks', { credentials: [text] }, ''),
     after: none,
   },
   {
@@ -304,7 +300,7 @@ const ofExchanges: Row[] = [
     act: (world) => patchTrust(world, { disabled: true }),
     after: closed,
     undo: (world) => patchTrust(world, { disabled: false }),
-    back: { ...valueOnly, watch: true, repeat: false },
+    back: { ...valueOnly, repeat: false },
   },
   {
     cause: 'trust changed',
@@ -319,7 +315,7 @@ const ofExchanges: Row[] = [
     act: (world) => patchProvider(world, { disabled: true }),
     after: closed,
     undo: (world) => patchProvider(world, { disabled: false }),
-    back: { ...valueOnly, watch: true, repeat: false },
+    back: { ...valueOnly, repeat: false },
   },
   {
     cause: 'provider changed',
@@ -354,15 +350,14 @@ const stateOf = async (things: Things): Promise<Expected> =>
 /** Plays a row: everything works, then what the row says, and what is issued after the cause was taken back works. */
 async function play(world: World, { act, after, undo, back }: Row): Promise<void> {
   const rest: Expected = { ...(world.made && { made: true }) }
-  const all = { ...(await stateOf(world)) }
-  expect(Object.values(all)).not.toContain(false)
+  expect(Object.values(await stateOf(world))).not.toContain(false)
   const acted = (await act(world)) as Answer
   expect([acted.status, acted.text]).toEqual([expect.toSatisfy((status) => status < 300), acted.text])
   expect(await stateOf(world)).toEqual({ ...rest, ...after })
   if (!undo || !back) return
   expect(works((await undo(world)) as Answer)).toBe(true)
   expect(await stateOf(world)).toEqual({ ...rest, ...back })
-  expect(Object.values(await stateOf({ ...(await world.issue()) }))).not.toContain(false)
+  expect(Object.values(await stateOf(await world.issue()))).not.toContain(false)
 }
 
 describe('a key that is', () => {
