@@ -178,7 +178,9 @@ async function auditLines(name: string): Promise<{ done: string[]; refused: stri
 
 /** Returns what a report says about the cluster. */
 function reportLines(report: string): { done: string[]; refused: string[] } {
-  const [done = '', refused = ''] = (/ has ended\. In .*:\n([\s\S]*)/.exec(report)?.[1] ?? '').split(/^Refused, or asked about with can-i:$/m)
+  const [done = '', refused = ''] = (/ has ended\. In .*:\n([\s\S]*)/.exec(report)?.[1] ?? '').split(
+    /^Refused, or asked about with can-i:$/m,
+  )
   const lines = (text: string) =>
     [...text.matchAll(/^ {2}(.*)$/gm)]
       .map(([, line = '']) => line)
