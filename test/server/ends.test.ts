@@ -12,7 +12,7 @@ import { apiVersion, clusters, keys, management } from '../support/objects.ts'
 import type { Answer } from '../support/request.ts'
 import { revocations } from '../support/revocations.ts'
 import type { MadeKey } from '../support/server.ts'
-import { endSecrets, publishEvents, useServer } from '../support/sharedserver.ts'
+import { endSecrets, publishEvents, useServer, whileFunctionsRun } from '../support/sharedserver.ts'
 import { contextOf } from '../support/users.ts'
 import { parseYaml } from '../support/yaml.ts'
 
@@ -181,19 +181,8 @@ const patchCluster = ({ account }: World, spec: object) => server.patch(`${clust
 const remove = (path: string) => server.call(path, { method: 'DELETE' })
 const aSecond = () => delay(1100)
 
-/** Revokes, while the functions run that clusters wait for. */
-async function revoke(spec: object): Promise<Answer> {
-  let isDone = false
-  const answer = server.post(revocations, { apiVersion, kind: 'AccessKeyRevocation', spec }).finally(() => {
-    isDone = true
-  })
-  while (!isDone) {
-    await publishEvents()
-    await endSecrets()
-    await delay(100)
-  }
-  return answer
-}
+const revoke = (spec: object) =>
+  whileFunctionsRun(server.post(revocations, { apiVersion, kind: 'AccessKeyRevocation', spec }))
 
 const none: Expected = { value: false, token: false, secret: false, watch: false }
 /** The value and what it made live, and nothing that was issued. */

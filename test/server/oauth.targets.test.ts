@@ -22,7 +22,7 @@ import {
 } from '../support/federation.ts'
 import { apiVersion, instances, keys, management } from '../support/objects.ts'
 import type { Answer } from '../support/request.ts'
-import { endSecrets, publishEvents, useServer } from '../support/sharedserver.ts'
+import { endSecrets, publishEvents, useServer, whileFunctionsRun } from '../support/sharedserver.ts'
 
 const server = useServer()
 const tokenType = 'urn:ietf:params:oauth:token-type:jwt'
@@ -636,18 +636,9 @@ describe('a cluster whose service accounts issue the tokens', () => {
   })
 
   describe('a revocation', () => {
-    /** Revokes, while the functions run that a deployment has for it. */
-    async function revoke(token: string): Promise<Answer> {
-      let isAnswered = false
-      const asking = { accept: 'application/json' }
-      const answer = sendForm(server, revokePath, new URLSearchParams({ token }).toString(), asking).finally(() => {
-        isAnswered = true
-      })
-      while (!isAnswered) {
-        await publishEvents()
-        await endSecrets()
-      }
-      return answer
+    const revoke = (token: string): Promise<Answer> => {
+      const form = new URLSearchParams({ token }).toString()
+      return whileFunctionsRun(sendForm(server, revokePath, form, { accept: 'application/json' }))
     }
     const parts = (token: string) => token.split('.') as [string, string, string]
     const changed = (token: string, edit: (claims: JWTPayload & Record<string, object>) => object): string => {

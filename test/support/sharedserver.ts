@@ -3,6 +3,7 @@
  * file begins with an empty table, a new administrator, and no secrets, events or log of others. Nothing runs on a schedule, and
  * nothing is throttled: tests of both start a server of their own.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll } from 'vitest'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
 import { boundSecretsHandler } from '../../lib/server/boundsecrets.ts'
@@ -102,5 +103,21 @@ export async function collectGarbage(): Promise<void> {
 
 /** Removes the Secrets of ended keys from clusters, as the schedule of a deployment does. */
 export const endSecrets = (): Promise<void> => boundSecretsHandler()({}, context)
+
+/** Runs these functions until a request is answered that waits for the clusters. */
+export async function whileFunctionsRun<T>(answer: Promise<T>): Promise<T> {
+  let isAnswered = false
+  const settled = answer.finally(() => {
+    isAnswered = true
+  })
+  settled.catch(() => {})
+  while (!isAnswered) {
+    await publishEvents()
+    await endSecrets()
+    // With nothing to do, the functions never wait: the request would not go on.
+    await delay(100)
+  }
+  return settled
+}
 
 const context = { getRemainingTimeInMillis: () => 60_000 }
