@@ -2,7 +2,7 @@
 import { functionsOf } from '../infra/functions.ts'
 import { type StoredVerb, verbs } from '../infra/routes.ts'
 import { groupVersion } from '../lib/engine/meta/groupversion.ts'
-import { KINDS, type KindName, type KindRow, kindRows, type StoredName } from '../lib/kinds/kinds.ts'
+import { KINDS, type KindName, type KindRow, kindRows, type StoredName } from '../lib/kinds.ts'
 
 /** What a request says besides its route. */
 export interface SampleRequest {

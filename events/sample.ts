@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DeployedFunction, functions } from '../infra/functions.ts'
 import type { RequestEvent } from '../infra/local/gateway/events.ts'
-import { encodeUser } from '../lib/authentication/requests/encodeuser.ts'
+import { encodeUser } from '../lib/keys/requests/encodeuser.ts'
 import { requests, SAMPLE_KEY, type SampleRequest } from './requests.ts'
 
 const HOST = 'a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com'

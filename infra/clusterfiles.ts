@@ -4,11 +4,11 @@
  * k8s.io/apiserver/pkg/apis/apiserver.
  */
 
-import { formatPlace, type Place } from '../lib/authorization/scopes/place.ts'
+import { formatPlace, type Place } from '../lib/access/scopes/place.ts'
+import { clusterAudience, placeAudience } from '../lib/clusters/token/audience.ts'
+import { PRIVATE_CLAIM } from '../lib/clusters/token/claims.ts'
+import { EXTRA } from '../lib/clusters/token/extras.ts'
 import type { JsonValue } from '../lib/engine/meta/types.ts'
-import { clusterAudience, placeAudience } from '../lib/kubeconfig/token/audience.ts'
-import { PRIVATE_CLAIM } from '../lib/kubeconfig/token/claims.ts'
-import { EXTRA } from '../lib/kubeconfig/token/extras.ts'
 
 export interface ClusterFilesOptions {
   /** See `checkIssuer`. */

@@ -1,12 +1,12 @@
 /**
  * The table of functions: what each one is, said once. A row carries what no other place can know. The functions of a kind have their
- * paths and methods from its row in lib/kinds/kinds.ts. The resources of a deployment (infra/stack) and the local gateway are made
+ * paths and methods from its row in lib/kinds.ts. The resources of a deployment (infra/stack) and the local gateway are made
  * from this table.
  */
 
+import { BASE_PATH } from '../lib/clusters/deployment.ts'
 import { groupVersion } from '../lib/engine/meta/groupversion.ts'
-import { type KindName, type KindRow, kindRows, MANAGEMENT_GROUP, type StoredName } from '../lib/kinds/kinds.ts'
-import { BASE_PATH } from '../lib/kubeconfig/deployment.ts'
+import { type KindName, type KindRow, kindRows, MANAGEMENT_GROUP, type StoredName } from '../lib/kinds.ts'
 import { atRoot, below, open, type Route, routesOf, type StoredVerb, verbs, withTwins } from './routes.ts'
 import {
   authenticate,

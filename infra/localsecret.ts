@@ -1,9 +1,9 @@
 /** Stores the kube config of a cluster for `npm start`, where a deployment has AWS Secrets Manager (docs/clusters.md). */
 import { resolve } from 'node:path'
 import { makeFolder } from '../clients/core/src/files/privatefiles.ts'
-import { parseCredentials } from '../lib/kubeconfig/cluster/credentials.ts'
-import { ClusterError } from '../lib/kubeconfig/cluster/failure.ts'
-import { secretName } from '../lib/kubeconfig/secretname.ts'
+import { parseCredentials } from '../lib/clusters/cluster/credentials.ts'
+import { ClusterError } from '../lib/clusters/cluster/failure.ts'
+import { secretName } from '../lib/clusters/secretname.ts'
 import { type Command, runCommand, UsageError } from './command.ts'
 import {
   CLUSTER_SECRETS,

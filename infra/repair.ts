@@ -3,17 +3,18 @@
  * moments may differ by a second, so a restored table may hold a part of a transaction. Objects decide: what follows from their
  * rows is made again, and what no row explains is removed. No credential is made, because its row does not tell all of it.
  */
-import { storedKinds } from '../lib/apis/stored.ts'
-import { credentialItemKey } from '../lib/authentication/credential.ts'
-import { decodeKeyInternal } from '../lib/authentication/keyinternal.ts'
-import type { KeyHash } from '../lib/authentication/pepper.ts'
-import { generationOf, valuesOf } from '../lib/authentication/values/keyvalues.ts'
+
 import { ownerCompanions } from '../lib/engine/registry/owners.ts'
 import { marshalItem, unmarshalItem } from '../lib/engine/storage/dynamodb/expressions.ts'
 import type { Stored } from '../lib/engine/storage/interface.ts'
 import type { Item } from '../lib/engine/storage/items.ts'
 import { activityOf, isSlot, marksOf, parseSortKey, rowsOf, sortKey } from '../lib/engine/storage/keys.ts'
 import { decodeState, readSlot, rowState, rvOf, type Slot, type State } from '../lib/engine/storage/records.ts'
+import { credentialItemKey } from '../lib/keys/credential/credential.ts'
+import { decodeKeyInternal } from '../lib/keys/credential/keyinternal.ts'
+import type { KeyHash } from '../lib/keys/credential/pepper.ts'
+import { generationOf, valuesOf } from '../lib/keys/values/keyvalues.ts'
+import { storedKinds } from '../lib/server/storedkinds.ts'
 import { isTombstone, type StoredItem, textOf } from './restoredvalues.ts'
 import { sideItemIn } from './sideitems.ts'
 

@@ -148,7 +148,7 @@ const leftOut = [accessKeys, 'federatedidentitycredentials', 'identityproviders'
 
 const restorationOf = ({ pk }: StoredItem) => sideItemIn(textOf(pk))?.restore ?? 'replace'
 
-/** The position in the change log up to which events are published (lib/controllers/events/position.ts). */
+/** The position in the change log up to which events are published (lib/keys/events/position.ts). */
 const isPublished = ({ pk }: StoredItem) => textOf(pk) === 'lifecycle#position'
 
 /**

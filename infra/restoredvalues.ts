@@ -1,6 +1,6 @@
 /**
  * Finds the keys of a restored table with a value that has ended since: its owner or a report of a leak has ended it, or it was
- * rotated. A restore must not revive it. Works on credentials as they are stored (lib/authentication/credential.ts).
+ * rotated. A restore must not revive it. Works on credentials as they are stored (lib/keys/credential/credential.ts).
  */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 

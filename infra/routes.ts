@@ -1,8 +1,8 @@
 /** The routes of the API: paths in API Gateway's notation, such as `/a/{name}/{proxy+}`, and their methods. */
 
+import { BASE_PATH } from '../lib/clusters/deployment.ts'
 import { groupVersion } from '../lib/engine/meta/groupversion.ts'
-import type { KindRow } from '../lib/kinds/kinds.ts'
-import { BASE_PATH } from '../lib/kubeconfig/deployment.ts'
+import type { KindRow } from '../lib/kinds.ts'
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'ANY'
 

@@ -9,9 +9,9 @@ import { sampleEvent } from '../events/sample.ts'
 import { functions } from '../infra/functions.ts'
 import type { RequestEvent } from '../infra/local/gateway/events.ts'
 import { createRouter } from '../infra/local/gateway/routes.ts'
-import { kinds } from '../lib/apis/index.ts'
 import { maxBodyBytes } from '../lib/engine/endpoints/negotiation/bodies.ts'
 import { requestEntityTooLarge } from '../lib/engine/meta/errors/status.ts'
+import { kinds } from '../lib/server/servedkinds.ts'
 import { usePackagedTemplate } from './support/packagedtemplate.ts'
 
 const root = join(import.meta.dirname, '..')

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { buildConsole } from '../clients/console/build.ts'
 import { functionNames } from '../infra/build.ts'
 import { ensurePackaged, packagedSources } from '../infra/package.ts'
-import { kinds } from '../lib/apis/index.ts'
+import { kinds } from '../lib/server/servedkinds.ts'
 import packageFile from '../package.json' with { type: 'json' }
 
 const root = join(import.meta.dirname, '..')
@@ -105,23 +105,23 @@ const below: Record<string, readonly string[]> = {
   'engine/endpoints': ['engine/meta', 'engine/storage', 'engine/registry'],
   'engine/controllers': ['engine/meta', 'engine/storage', 'engine/registry'],
   'engine/example': engine,
-  kinds: [],
-  authorization: [...engine, 'kinds'],
-  authentication: [...engine, 'authorization'],
-  federation: [...engine, 'authorization', 'authentication'],
-  kubeconfig: [...engine, 'kinds', 'authorization', 'authentication'],
-  controllers: [...engine, 'authorization', 'authentication'],
-  apis: [...engine, 'kinds', 'authorization', 'authentication', 'federation', 'kubeconfig'],
+  'kinds.ts': [],
+  access: [...engine, 'kinds.ts'],
+  keys: [...engine, 'kinds.ts', 'access', 'clusters', 'federation', 'reviews'],
+  clusters: [...engine, 'kinds.ts', 'access', 'keys'],
+  federation: [...engine, 'kinds.ts', 'access', 'keys', 'clusters'],
+  revocation: [...engine, 'kinds.ts', 'access', 'keys', 'clusters', 'federation'],
+  reviews: [...engine, 'kinds.ts', 'access', 'keys', 'clusters'],
 }
 
 /** The modules of lib that clients may import: they are pure, and run on the oldest Node.js that a client supports. */
 const importedByClients = [
-  'lib/apis/management/v1/ownedaccesskey.texts.ts',
-  'lib/authorization/attributes/resourcetext.ts',
-  'lib/authorization/scopes/unrestricted.ts',
-  'lib/authorization/scopes/words.ts',
-  'lib/authorization/usage/scopediff.ts',
-  'lib/kubeconfig/deployment.ts',
+  'lib/keys/ownedaccesskey.texts.ts',
+  'lib/access/attributes/resourcetext.ts',
+  'lib/access/scopes/unrestricted.ts',
+  'lib/access/scopes/words.ts',
+  'lib/access/advice/scopediff.ts',
+  'lib/clusters/deployment.ts',
   'lib/engine/meta/encoding/jsonscanner.ts',
   'lib/engine/meta/encoding/yaml.ts',
   'lib/engine/meta/encoding/yamllibrary.ts',
@@ -144,10 +144,9 @@ const layers: Record<string, readonly string[]> = {
     ...'managedfields'.split(' '),
   ],
   'lib/engine/storage': ['.', '*'],
-  'lib/authentication': ['.', 'history', 'usage', 'values', 'requests'],
-  'lib/authorization': ['attributes', 'scopes', 'users', '.', 'usage'],
-  'lib/kubeconfig': ['token', 'cluster', 'certificates', 'eks', 'serviceaccounts', '.'],
-  'lib/controllers': ['.', 'events'],
+  'lib/access': ['attributes', 'scopes', 'users', '.', 'advice'],
+  'lib/keys': ['credential', 'history', 'usage', 'values', 'requests', '.', 'events'],
+  'lib/clusters': ['token', 'cluster', 'certificates', 'eks', 'serviceaccounts', '.'],
   'lib/engine/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
   'lib/server': ['process', 'lambda', 'console', 'documents', '.', 'namespaces', 'oauth', 'exchange', 'leaks'],
   'clients/action/src': ['runner', 'api', 'session', '.'],
@@ -175,8 +174,8 @@ describe('imports', () => {
     const gateway = 'infra/local/gateway'
     const eager = { from: `${gateway}/gateway.ts`, to: `${gateway}/deployment.ts`, typeOnly: false, lazy: false }
     const lazy = {
-      from: 'lib/kubeconfig/token/kms.ts',
-      to: 'lib/kubeconfig/token/kmsclient.ts',
+      from: 'lib/clusters/token/kms.ts',
+      to: 'lib/clusters/token/kmsclient.ts',
       typeOnly: false,
       lazy: true,
     }
@@ -186,7 +185,7 @@ describe('imports', () => {
   test('are restricted for every folder: the tables list each package of lib and each folder inside a package', () => {
     const unlisted = [...new Set([...sources.keys()].map(dirname))].filter((folder) => {
       if (
-        /^(functions(\/.*)?|events|infra|infra\/(documentation|documents|made|release|settings|stack)|lib\/apis(\/.*)?|clients\/[^/]+)$/.test(
+        /^(functions(\/.*)?|events|infra|infra\/(documentation|documents|made|release|settings|stack)|lib|clients\/[^/]+)$/.test(
           folder,
         )
       )
@@ -207,7 +206,10 @@ describe('imports', () => {
       // The test below has the rule for clients.
       if (own === 'clients') return false
       if (own === 'events') return !/^(lib|infra)\//.test(to)
-      if (own === 'functions') return !/^lib\/(server|apis|engine\/endpoints\/handlers)\//.test(to)
+      if (own === 'functions')
+        return !/^lib\/(access|keys|clusters|federation|revocation|reviews|server|engine\/endpoints\/handlers)\//.test(
+          to,
+        )
       if (own === 'server') return !to.startsWith('lib/')
       return !below[own]?.includes(packageFolderOf(to))
     })
@@ -247,8 +249,8 @@ describe('imports', () => {
       'fast-json-patch': (from) => from === 'lib/engine/meta/patch/jsonpatch.ts',
       jose: (from) => from === 'lib/federation/verify.ts',
       '@middy/core': (from) => from === 'lib/server/lambda/runtime.ts',
-      '@peculiar/x509': (from) => from === 'lib/kubeconfig/certificates/x509.ts',
-      'reflect-metadata': (from) => from === 'lib/kubeconfig/certificates/x509.ts',
+      '@peculiar/x509': (from) => from === 'lib/clusters/certificates/x509.ts',
+      'reflect-metadata': (from) => from === 'lib/clusters/certificates/x509.ts',
     }
     const packages = imports.filter(({ to, from, typeOnly }) => isPackage(to) && from.startsWith('lib/') && !typeOnly)
     const outside = packages.filter(({ from, to }) => importers[packageOf(to)]?.(from) === false)
@@ -349,7 +351,7 @@ describe('below the composition', () => {
   })
 
   test('no shared module names a kind', () => {
-    const shared = [...sources].filter(([file]) => /^(lib\/(engine|controllers)|infra\/documents)\//.test(file))
+    const shared = [...sources].filter(([file]) => /^(lib\/(engine|keys\/events)|infra\/documents)\//.test(file))
     expect(shared.length).toBeGreaterThan(50)
     // `'Cluster'` is also a scope of kinds.
     const naming = kinds.flatMap(({ kind, plural }) =>

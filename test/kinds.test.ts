@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { functionNames } from '../infra/build.ts'
 import { functionsOf } from '../infra/functions.ts'
-import { kinds } from '../lib/apis/index.ts'
-import { storedKinds } from '../lib/apis/stored.ts'
-import { type KindRow, kindRows } from '../lib/kinds/kinds.ts'
+import { type KindRow, kindRows } from '../lib/kinds.ts'
+import { kinds } from '../lib/server/servedkinds.ts'
+import { storedKinds } from '../lib/server/storedkinds.ts'
 
 const root = join(import.meta.dirname, '..')
 const sourceOf = (path: string) => readFile(join(root, 'functions', `${path}.ts`), 'utf8').catch(() => '')

@@ -24,7 +24,7 @@ const made: readonly string[] = [
   // Patterns of schemas. It accepts only safe ones.
   'lib/engine/meta/schema/formats.ts',
   // Constants of the file, over at most 600 characters.
-  'lib/authorization/scopes/place.ts',
+  'lib/access/scopes/place.ts',
   // A Resource of a policy that the authorizer writes.
   'infra/local/gateway/policy.ts',
 ]

@@ -1,5 +1,5 @@
-import { AccessKeyLookup } from '../../lib/apis/management/v1/lookup/accesskeylookup.ts'
 import { createVirtualHandler } from '../../lib/engine/endpoints/handlers/virtual.ts'
+import { AccessKeyLookup } from '../../lib/keys/accesskeylookup.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
 export const handler = await virtualHandler(AccessKeyLookup, createVirtualHandler)

@@ -1,4 +1,4 @@
-import { Cluster } from '../../lib/apis/management/v1/cluster.ts'
+import { Cluster } from '../../lib/clusters/cluster.ts'
 import { createHandler } from '../../lib/engine/endpoints/handlers/create.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 

@@ -1,4 +1,4 @@
-import { Cluster } from '../../lib/apis/management/v1/cluster.ts'
+import { Cluster } from '../../lib/clusters/cluster.ts'
 import { listHandler } from '../../lib/engine/endpoints/handlers/list.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 

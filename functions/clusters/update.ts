@@ -1,4 +1,4 @@
-import { Cluster } from '../../lib/apis/management/v1/cluster.ts'
+import { Cluster } from '../../lib/clusters/cluster.ts'
 import { updateHandler } from '../../lib/engine/endpoints/handlers/update.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 

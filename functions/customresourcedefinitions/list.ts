@@ -1,4 +1,4 @@
-import { CustomResourceDefinition } from '../../lib/apis/apiextensions/v1/customresourcedefinition.ts'
+import { CustomResourceDefinition } from '../../lib/server/documents/customresourcedefinition.ts'
 import { emptyListHandler } from '../../lib/server/emptylist.ts'
 
 export const handler = emptyListHandler(CustomResourceDefinition)

@@ -1,4 +1,4 @@
-import { DirectClusterEndpointToken } from '../../lib/apis/management/v1/directclusterendpointtoken.ts'
+import { DirectClusterEndpointToken } from '../../lib/clusters/directclusterendpointtoken.ts'
 import { createVirtualHandler } from '../../lib/engine/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 

@@ -1,5 +1,5 @@
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { createHandler } from '../../lib/engine/endpoints/handlers/create.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
 export const handler = await storedHandler(OwnedAccessKey, createHandler)

@@ -1,5 +1,5 @@
-import { table } from '../../lib/apis/management/v1/ownedaccesskey.table.ts'
-import { OwnedAccessKeyUsage } from '../../lib/apis/management/v1/usage/ownedaccesskeyusage.ts'
+import { table } from '../../lib/keys/ownedaccesskey.table.ts'
+import { OwnedAccessKeyUsage } from '../../lib/keys/ownedaccesskeyusage.ts'
 import { computedKindHandler } from '../../lib/server/handler.ts'
 
 export const handler = await computedKindHandler(OwnedAccessKeyUsage, table)

@@ -1,5 +1,5 @@
-import { Self } from '../../lib/apis/management/v1/self.ts'
 import { createVirtualHandler } from '../../lib/engine/endpoints/handlers/virtual.ts'
+import { Self } from '../../lib/reviews/self.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
 export const handler = await virtualHandler(Self, createVirtualHandler)

@@ -1,4 +1,4 @@
-import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
+import { VirtualClusterInstance } from '../../lib/clusters/virtualclusterinstance.ts'
 import { createHandler } from '../../lib/engine/endpoints/handlers/create.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 

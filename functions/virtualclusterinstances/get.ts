@@ -1,4 +1,4 @@
-import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
+import { VirtualClusterInstance } from '../../lib/clusters/virtualclusterinstance.ts'
 import { getHandler } from '../../lib/engine/endpoints/handlers/get.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 

@@ -1,4 +1,4 @@
-import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
+import { VirtualClusterInstance } from '../../lib/clusters/virtualclusterinstance.ts'
 import { updateHandler } from '../../lib/engine/endpoints/handlers/update.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 

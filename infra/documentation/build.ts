@@ -17,8 +17,8 @@ interface DocumentationFile {
   text: string
 }
 
-/** The reference of a kind is docs/KIND, after its file. */
-const REFERENCE = 'lib/apis/management/v1'
+/** The reference of a kind is docs/KIND, after its file, which is beside the module of the kind. */
+const REFERENCE = 'lib/*/*.md'
 
 /** Returns the files of a project. Throws for a page without a title. */
 export async function buildDocumentation(root: string): Promise<DocumentationFile[]> {
@@ -31,7 +31,10 @@ export async function buildDocumentation(root: string): Promise<DocumentationFil
     path.slice('examples/'.length),
   )
   const pages = Object.keys(documentation).map((name) => ({ name, path: `docs/${name}.md` }))
-  const kinds = (await paths(`${REFERENCE}/*.md`)).map((path) => ({ name: basename(path, '.md'), path }))
+  const kinds = (await paths(REFERENCE))
+    .map((path) => ({ name: basename(path, '.md'), path }))
+    .filter(({ name }) => name !== 'README')
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
   const served = new Map([...pages, ...kinds].map(({ name, path }) => [path, name]))
 
   const exampleOf = (text: string): string | undefined => {

@@ -1,6 +1,6 @@
 /** Starts the virtual cluster behind p-demo/demo: the built-in demo, or a real kube-apiserver when one is configured. */
 import { join } from 'node:path'
-import { virtualClusterAudience } from '../../lib/kubeconfig/token/audience.ts'
+import { virtualClusterAudience } from '../../lib/clusters/token/audience.ts'
 import type { Say } from '../package.ts'
 import type { DataDir } from './datadir.ts'
 import type { Settings } from './settings.ts'

@@ -1,6 +1,6 @@
 /** Writes the files for clients: the certificate authority, the access key, a kube config with both, and what a CI job is given. */
 import { join } from 'node:path'
-import { deploymentName } from '../../lib/kubeconfig/deployment.ts'
+import { deploymentName } from '../../lib/clusters/deployment.ts'
 import { kubeConfigFile } from './host/kubeconfigfile.ts'
 import { writeDurably } from './host/stored.ts'
 import { DEMO } from './virtualcluster/demo.ts'

@@ -1,11 +1,12 @@
 /** The documents of discovery. */
-import { CustomResourceDefinition } from '../../lib/apis/apiextensions/v1/customresourcedefinition.ts'
-import { Namespace } from '../../lib/apis/core/v1/namespace.ts'
-import { kinds } from '../../lib/apis/index.ts'
+
+import { Namespace } from '../../lib/clusters/namespace.ts'
 import type { DiscoveryOutput } from '../../lib/engine/endpoints/negotiation/accept.ts'
 import { stringify } from '../../lib/engine/meta/encoding/json.ts'
 import type { JsonObject } from '../../lib/engine/meta/types.ts'
 import type { ServedKind } from '../../lib/engine/registry/kind.ts'
+import { CustomResourceDefinition } from '../../lib/server/documents/customresourcedefinition.ts'
+import { kinds } from '../../lib/server/servedkinds.ts'
 import { aggregatedGroups, apiResourceList, discoveryDocuments } from '../documents/discovery.ts'
 import { contentHash } from '../documents/openapi.ts'
 

@@ -1,7 +1,8 @@
 /** The OpenAPI documents. */
-import { CustomResourceDefinition } from '../../lib/apis/apiextensions/v1/customresourcedefinition.ts'
-import { Namespace } from '../../lib/apis/core/v1/namespace.ts'
-import { kinds } from '../../lib/apis/index.ts'
+
+import { Namespace } from '../../lib/clusters/namespace.ts'
+import { CustomResourceDefinition } from '../../lib/server/documents/customresourcedefinition.ts'
+import { kinds } from '../../lib/server/servedkinds.ts'
 import { verbsOf } from '../documents/discovery.ts'
 import { openApi } from '../documents/openapi.ts'
 import { openApiV2 } from '../documents/v2.ts'

@@ -2,7 +2,7 @@
  * Every setting of a deployment. The parameters of the CloudFormation template, the environment of functions, the checks of
  * `npm run deploy` and docs/settings.md are made from this table. The forms and defaults that functions need are in lib.
  */
-import { spaceNamespaces } from '../../lib/authorization/scopes/space.ts'
+import { spaceNamespaces } from '../../lib/access/scopes/space.ts'
 import { defaults } from '../../lib/server/process/variables.ts'
 import { arn, choice, flag, type Group, integer, named, type Setting, seconds, text, variableOf } from './setting.ts'
 

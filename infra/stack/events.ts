@@ -1,8 +1,9 @@
 /** The schedules and the streams that invoke functions. */
-import { ENDING } from '../../lib/authentication/boundsecrets.ts'
-import { signalPartition } from '../../lib/authentication/signals.ts'
+
 import { rowsOf, slotKey } from '../../lib/engine/storage/keys.ts'
-import { KINDS, kindRows } from '../../lib/kinds/kinds.ts'
+import { ENDING } from '../../lib/keys/credential/boundsecrets.ts'
+import { signalPartition } from '../../lib/keys/credential/signals.ts'
+import { KINDS, kindRows } from '../../lib/kinds.ts'
 import { type DeployedFunction, functions } from '../functions.ts'
 import { att, type Resource, type Resources, ref, type Value } from './intrinsics.ts'
 import { alias, aliasOf, publisherOf } from './rollouts.ts'

@@ -6,7 +6,7 @@
  * All items of a transaction are in one statement, so it applies whether IAM evaluates them one by one or together.
  * ForAllValues also matches calls without a partition key (Scan), so only operations with a partition key are granted.
  */
-import { KINDS } from '../../lib/kinds/kinds.ts'
+import { KINDS } from '../../lib/kinds.ts'
 import type { SidePartition } from '../sideitems.ts'
 import { allow, arn, att, either, named, onlyIf, ref, split, sub, type Value } from './intrinsics.ts'
 import { allowWithKeys, signingKeyIds } from './signingkeys.ts'
@@ -68,7 +68,7 @@ export const keys = rows(OwnedAccessKey.plural, {
   written: [`${OwnedAccessKey.plural}#activity`, 'credential#*', 'ended#*'],
   checks: onTable([...READ, 'ConditionCheckItem'], ['credential#*', 'trust#*', 'provider#*', 'ended#*']),
 })
-/** The gates of trusts, and those of providers, are written with them (lib/authentication/gates.ts). */
+/** The gates of trusts, and those of providers, are written with them (lib/keys/credential/gates.ts). */
 export const trusts = rows(FederatedIdentityCredential.plural, {
   copies: byOwner(FederatedIdentityCredential.plural),
   written: ['trust#*', 'ending'],

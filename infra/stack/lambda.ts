@@ -1,5 +1,5 @@
 /** The functions of a deployment, each with a log group and a role of its own. */
-import { BASE_PATH } from '../../lib/kubeconfig/deployment.ts'
+import { BASE_PATH } from '../../lib/clusters/deployment.ts'
 import { type DeployedFunction, functions } from '../functions.ts'
 import { parameterOf, variableOf } from '../settings/setting.ts'
 import { groups } from '../settings/table.ts'

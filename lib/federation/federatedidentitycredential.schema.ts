@@ -1,6 +1,6 @@
 /** Defines the fields of a federated identity credential. */
-import { scopeSchema } from '../authorization/scopes/scope.ts'
-import { addedScopes, dropAddedScopes, formerScope } from '../authorization/scopes/scopechanges.schema.ts'
+import { scopeSchema } from '../access/scopes/scope.ts'
+import { addedScopes, dropAddedScopes, formerScope } from '../access/scopes/scopechanges.schema.ts'
 import { boolean, type FromSchema, int64, list, object, string } from '../engine/meta/schema/schema.ts'
 import { claimsSchema } from './claims.schema.ts'
 

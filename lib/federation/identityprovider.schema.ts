@@ -1,5 +1,5 @@
 /** Defines the fields of an identity provider. */
-import { scopeSchema } from '../authorization/scopes/scope.ts'
+import { scopeSchema } from '../access/scopes/scope.ts'
 import { boolean, type FromSchema, int64, list, object, string } from '../engine/meta/schema/schema.ts'
 import { signatureAlgorithms } from './algorithms.ts'
 import { claimsSchema } from './claims.schema.ts'

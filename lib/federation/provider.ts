@@ -1,8 +1,9 @@
 /** Reads identity providers from stored objects, and computes the values of fields that have defaults. Defaults are not stored. */
-import { isCount, type Kept, keptRecord, type RecordOf } from '../authentication/strictrecord.ts'
+
 import type { JsonObject } from '../engine/meta/types.ts'
 import { defined } from '../engine/meta/value/defined.ts'
 import type { Stored } from '../engine/storage/interface.ts'
+import { isCount, type Kept, keptRecord, type RecordOf } from '../keys/credential/strictrecord.ts'
 import { DEFAULT_ALGORITHMS, isAlgorithm, type SignatureAlgorithm } from './algorithms.ts'
 import type { ProviderSpec } from './identityprovider.schema.ts'
 import { type IssuerType, knownIssuer, type TokenUse, tokenUses } from './issuers.ts'

@@ -3,7 +3,7 @@
  * clusters. People who may push to a repository choose some of the values, such as names of branches, and cannot imitate another run.
  */
 import { createHash } from 'node:crypto'
-import { KEY_RUN } from '../authorization/users/identity.ts'
+import { KEY_RUN } from '../access/users/identity.ts'
 import { withoutCredentials } from '../engine/meta/value/credentialtext.ts'
 import { toPrintable } from '../engine/meta/value/printable.ts'
 import { own } from '../engine/meta/value/walk.ts'

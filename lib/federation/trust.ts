@@ -1,8 +1,9 @@
 /** Reads federated identity credentials, called trusts in code, from stored objects. */
-import { MADE, MADE_OPTIONAL } from '../authentication/keyinternal.ts'
-import { isCount, isNonEmptyText, type Kept, keptRecord, type RecordOf } from '../authentication/strictrecord.ts'
+
 import type { JsonObject } from '../engine/meta/types.ts'
 import type { Stored } from '../engine/storage/interface.ts'
+import { MADE, MADE_OPTIONAL } from '../keys/credential/keyinternal.ts'
+import { isCount, isNonEmptyText, type Kept, keptRecord, type RecordOf } from '../keys/credential/strictrecord.ts'
 import type { TrustSpec } from './federatedidentitycredential.schema.ts'
 
 /** The ttl in seconds of keys from a trust without one. */

@@ -1,12 +1,13 @@
 /** Connects authentication to the store, and to what records the use of keys. */
-import { table } from '../apis/management/v1/ownedaccesskey.table.ts'
-import { credentialItemKey } from '../authentication/credential.ts'
-import type { Admitting } from '../authentication/requests/admit.ts'
-import type { AuthenticationDeps, LivingKey } from '../authentication/requests/authenticate.ts'
-import { confirmFirstUse, recordActivity } from '../authentication/requests/uses.ts'
-import type { JudgeDeps } from '../authentication/values/judge.ts'
+
 import { activityOf, sortKey } from '../engine/storage/keys.ts'
 import { getCompanion } from '../engine/storage/readcompanions.ts'
+import { credentialItemKey } from '../keys/credential/credential.ts'
+import { table } from '../keys/ownedaccesskey.table.ts'
+import type { Admitting } from '../keys/requests/admit.ts'
+import type { AuthenticationDeps, LivingKey } from '../keys/requests/authenticate.ts'
+import { confirmFirstUse, recordActivity } from '../keys/requests/uses.ts'
+import type { JudgeDeps } from '../keys/values/judge.ts'
 import type { AuthenticatingServer } from './authenticating.ts'
 import { signalWriter } from './signals.ts'
 

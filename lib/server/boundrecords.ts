@@ -1,4 +1,12 @@
 /** Keeps the records of the Secrets to which tokens of service accounts are bound, in the table. */
+
+import type { UserInfo } from '../access/users/user.ts'
+import { type BoundRecords, keyUidIn } from '../clusters/boundtokens.ts'
+import { unixSeconds } from '../engine/meta/encoding/time.ts'
+import { StorageError } from '../engine/storage/errors.ts'
+import type { CommitOptions, CompanionItem } from '../engine/storage/interface.ts'
+import type { ItemKey } from '../engine/storage/keys.ts'
+import { companionPages, getCompanion } from '../engine/storage/readcompanions.ts'
 import {
   type Bound,
   boundItem,
@@ -12,18 +20,11 @@ import {
   type RecordKey,
   readBound,
   slotOf,
-} from '../authentication/boundsecrets.ts'
-import { credentialItemKey } from '../authentication/credential.ts'
-import { gateKeys } from '../authentication/gates.ts'
-import { REQUEST_SECONDS } from '../authentication/keystatus.ts'
-import { type JudgeDeps, judge } from '../authentication/values/judge.ts'
-import type { UserInfo } from '../authorization/users/user.ts'
-import { unixSeconds } from '../engine/meta/encoding/time.ts'
-import { StorageError } from '../engine/storage/errors.ts'
-import type { CommitOptions, CompanionItem } from '../engine/storage/interface.ts'
-import type { ItemKey } from '../engine/storage/keys.ts'
-import { companionPages, getCompanion } from '../engine/storage/readcompanions.ts'
-import { type BoundRecords, keyUidIn } from '../kubeconfig/boundtokens.ts'
+} from '../keys/credential/boundsecrets.ts'
+import { credentialItemKey } from '../keys/credential/credential.ts'
+import { gateKeys } from '../keys/credential/gates.ts'
+import { REQUEST_SECONDS } from '../keys/credential/keystatus.ts'
+import { type JudgeDeps, judge } from '../keys/values/judge.ts'
 import type { AuthenticatingServer } from './authenticating.ts'
 import { judgeDeps } from './authentication.ts'
 

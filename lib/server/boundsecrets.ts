@@ -3,27 +3,27 @@
  * something to do writes a log line.
  */
 import type { Context } from 'aws-lambda'
-import { Cluster } from '../apis/management/v1/cluster.ts'
-import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
-import { scopesOf, toKey } from '../apis/management/v1/ownedaccesskey.values.ts'
-import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
-import type { Bound } from '../authentication/boundsecrets.ts'
-import { historyItem } from '../authentication/history/items.ts'
-import { decodeKeyInternal, firstTokens } from '../authentication/keyinternal.ts'
-import { keyStatus, lifeOfStored } from '../authentication/keystatus.ts'
-import { restrictsInside } from '../authorization/restriction.ts'
-import { keyIdentity } from '../authorization/users/identity.ts'
-import { endSecrets } from '../controllers/boundsecrets.ts'
-import { unixSeconds } from '../engine/meta/encoding/time.ts'
-import { removeBoundSecret } from '../kubeconfig/boundtokens.ts'
-import { accountName } from '../kubeconfig/serviceaccounts/accountname.ts'
+import { restrictsInside } from '../access/restriction.ts'
+import { keyIdentity } from '../access/users/identity.ts'
+import { removeBoundSecret } from '../clusters/boundtokens.ts'
+import { Cluster } from '../clusters/cluster.ts'
+import { accountName } from '../clusters/serviceaccounts/accountname.ts'
+import { endSecrets } from '../clusters/serviceaccounts/endsecrets.ts'
 import {
   type AccountTarget,
   clusterIn,
   clusterTarget,
   instanceTarget,
   isVirtual,
-} from '../kubeconfig/serviceaccounts/target.ts'
+} from '../clusters/serviceaccounts/target.ts'
+import { VirtualClusterInstance } from '../clusters/virtualclusterinstance.ts'
+import { unixSeconds } from '../engine/meta/encoding/time.ts'
+import type { Bound } from '../keys/credential/boundsecrets.ts'
+import { decodeKeyInternal, firstTokens } from '../keys/credential/keyinternal.ts'
+import { keyStatus, lifeOfStored } from '../keys/credential/keystatus.ts'
+import { historyItem } from '../keys/history/items.ts'
+import { OwnedAccessKey } from '../keys/ownedaccesskey.ts'
+import { scopesOf, toKey } from '../keys/ownedaccesskey.values.ts'
 import { describeError } from './process/logger.ts'
 import { createServer, type Server } from './server.ts'
 

@@ -2,19 +2,19 @@
 
 import type { Context } from 'aws-lambda'
 import { changesIn } from '#store-driver'
-import { CustomResourceDefinition } from '../apis/apiextensions/v1/customresourcedefinition.ts'
-import { Namespace, namespaceObject } from '../apis/core/v1/namespace.ts'
-import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
-import { storedKinds } from '../apis/stored.ts'
-import { internalContext } from '../authorization/users/internalcontext.ts'
-import { sweepExpired } from '../controllers/expirysweep.ts'
+import { internalContext } from '../access/users/internalcontext.ts'
+import { Namespace, namespaceObject } from '../clusters/namespace.ts'
 import { createChangelogCollector } from '../engine/controllers/changelog.ts'
 import type { Collector } from '../engine/controllers/garbagecollector.ts'
 import { collectStream } from '../engine/controllers/streamrecords.ts'
 import type { ChangesIn } from '../engine/storage/driver.ts'
+import { sweepExpired } from '../keys/expirysweep.ts'
+import { OwnedAccessKey } from '../keys/ownedaccesskey.ts'
+import { CustomResourceDefinition } from './documents/customresourcedefinition.ts'
 import { describeError, type LogFields } from './process/logger.ts'
 import type { Measured } from './process/metrics.ts'
 import { createServer, type Server } from './server.ts'
+import { storedKinds } from './storedkinds.ts'
 
 /** Time reserved at the end of an invocation to finish work in progress and to write the result. */
 const reserveMs = 20_000

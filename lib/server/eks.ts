@@ -1,7 +1,7 @@
 /** Connects to the services of AWS that lead to clusters of Amazon EKS, with the credentials of the function. */
 
+import { createEks, type Eks } from '../clusters/eks/ekscredentials.ts'
 import { awsHost } from '../engine/outbound/awssignature.ts'
-import { createEks, type Eks } from '../kubeconfig/eks/ekscredentials.ts'
 import { connectionOf } from './lambda/lambdaapi.ts'
 import type { Environment } from './process/environment.ts'
 

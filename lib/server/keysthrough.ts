@@ -1,12 +1,13 @@
 /** Finds the keys of exchanges by what they came through. Reads no other keys: the name of a key begins with that of its trust. */
-import { table as trusts } from '../apis/management/v1/federation/federatedidentitycredential.values.ts'
-import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
-import { decodeKeyInternal } from '../authentication/keyinternal.ts'
-import type { Lifecycle } from '../controllers/events/lifecycle.ts'
+
 import { type HasTime, OutOfTime } from '../engine/registry/parallel.ts'
 import { eachStored } from '../engine/registry/store.ts'
 import type { Storage } from '../engine/storage/interface.ts'
+import { table as trusts } from '../federation/federatedidentitycredential.values.ts'
 import { decodeTrustInternal, keyNamePrefix } from '../federation/trust.ts'
+import { decodeKeyInternal } from '../keys/credential/keyinternal.ts'
+import type { Lifecycle } from '../keys/events/lifecycle.ts'
+import { OwnedAccessKey } from '../keys/ownedaccesskey.ts'
 
 /** Returns the function that yields the uids of the keys that came through a trust, or through any trust of an identity provider. */
 export function keysThrough(storage: Storage, hasTime: HasTime): Lifecycle['keysThrough'] {

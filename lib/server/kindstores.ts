@@ -1,10 +1,8 @@
 /** Makes the stores of the stored kinds, and authorizes the deletion of owners of the requested object. */
 import { randomInt, randomUUID } from 'node:crypto'
-import type { Services } from '../apis/management/v1/services.ts'
-import { bindToMaker } from '../authentication/maker.ts'
-import { administers } from '../authorization/users/administrators.ts'
-import { authorOf } from '../authorization/users/author.ts'
-import { isMaster } from '../authorization/users/identity.ts'
+import { administers } from '../access/users/administrators.ts'
+import { authorOf } from '../access/users/author.ts'
+import { isMaster } from '../access/users/identity.ts'
 import { StatusError } from '../engine/meta/errors/status.ts'
 import type { OwnerReference } from '../engine/meta/types.ts'
 import { attributesOf } from '../engine/registry/attributes.ts'
@@ -13,6 +11,8 @@ import { getObject } from '../engine/registry/read.ts'
 import { namesKind } from '../engine/registry/references.ts'
 import { accessTo, type Store } from '../engine/registry/store.ts'
 import type { Storage } from '../engine/storage/interface.ts'
+import { bindToMaker } from '../keys/credential/maker.ts'
+import type { Services } from '../keys/services.ts'
 
 /** The parts of the server that stores use. */
 interface Stores extends Services {
@@ -44,7 +44,7 @@ async function mayDelete(
   // Do not note this decision: the audit record is about the object of the request.
   const context = { ...request, note: () => undefined }
   // Lazy: the other kinds are 40 KiB, and few requests set owners.
-  const { storedKinds } = await import('../apis/stored.ts')
+  const { storedKinds } = await import('./storedkinds.ts')
   const kind = storedKinds.find((one) => namesKind(one, reference))
   if (!kind) return isMaster(context.user) && context.user.chain.length === 0 ? true : undefined
   const { name } = reference

@@ -6,7 +6,7 @@
  * Each owner has a partition, with the uids of the keys. A watch writes its item when it starts and renews it every 30 seconds. It deletes the
  * item when it ends. If the function dies, the item expires. No other request reads or writes these items.
  */
-import { identityOf } from '../authorization/users/identity.ts'
+import { identityOf } from '../access/users/identity.ts'
 import type { EndpointServices } from '../engine/endpoints/call.ts'
 import { tooManyRequests } from '../engine/meta/errors/status.ts'
 import type { Storage } from '../engine/storage/interface.ts'

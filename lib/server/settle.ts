@@ -3,9 +3,9 @@
  * it is read").
  */
 
-import { storedKinds } from '../apis/stored.ts'
 import { forEach } from '../engine/registry/parallel.ts'
 import { createServer } from './server.ts'
+import { storedKinds } from './storedkinds.ts'
 
 /** Returns the handler, which runs every minute. Concurrent runs are safe. A log that fails does not keep the others from it. */
 export function settleHandler() {

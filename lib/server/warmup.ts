@@ -3,11 +3,11 @@
  * no failure stops the function, whose first request then does the work.
  */
 import { randomBytes } from 'node:crypto'
-import { table as keyTable } from '../apis/management/v1/ownedaccesskey.table.ts'
-import { generateAccessKey } from '../authentication/accesskey.ts'
-import { authenticate } from '../authentication/requests/authenticate.ts'
 import { deadlineExceeded } from '../engine/meta/errors/deadline.ts'
 import type { Table } from '../engine/storage/interface.ts'
+import { generateAccessKey } from '../keys/credential/accesskey.ts'
+import { table as keyTable } from '../keys/ownedaccesskey.table.ts'
+import { authenticate } from '../keys/requests/authenticate.ts'
 import type { AuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps } from './authentication.ts'
 import { withTimeout } from './lambda/timeout.ts'

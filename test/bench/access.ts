@@ -1,9 +1,9 @@
 /** Stores access keys in the benchmark's own store, as the functions do. */
 import { randomUUID } from 'node:crypto'
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { KubeObject } from '../../lib/engine/meta/types.ts'
 import { createObject } from '../../lib/engine/registry/create.ts'
 import type { Store } from '../../lib/engine/registry/store.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { admin, contextOf } from '../support/users.ts'
 
 /** Returns an access key of about 1 KB with its metadata. */

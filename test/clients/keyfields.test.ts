@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { keysCreate } from '../../clients/cli/src/commands/keys/create.ts'
 import { emptyForm, keyOf } from '../../clients/console/src/pages/newkey/form.ts'
 import { fieldOf } from '../../clients/console/src/pages/newkey/validate.ts'
-import { spec } from '../../lib/apis/management/v1/ownedaccesskey.schema.ts'
-import { eachKeyText, keyTexts } from '../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import { spec } from '../../lib/keys/ownedaccesskey.schema.ts'
+import { eachKeyText, keyTexts } from '../../lib/keys/ownedaccesskey.texts.ts'
 
 /** The service writes them, they have a command of their own, or they are deprecated. */
 const left = [

@@ -1,8 +1,9 @@
 /** Generates sequences of valid and invalid requests for objects of one kind from seeds. */
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
+
+import { VirtualClusterInstance } from '../../lib/clusters/virtualclusterinstance.ts'
 import type { ObjectSchema } from '../../lib/engine/meta/schema/schema.ts'
 import type { KindInfo } from '../../lib/engine/registry/kind.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import type { Json, Scenario, Step } from '../conformance/scenario.ts'
 import { plainSchema } from './definitions.ts'
 import { metadataOf } from './metadata.ts'

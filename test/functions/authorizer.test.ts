@@ -1,7 +1,7 @@
 /** Tests the authorizer with its event: which requests it allows, with which context, and how it rejects the others. */
 import { describe, expect, test } from 'vitest'
-import { credentialItemKey } from '../../lib/authentication/credential.ts'
-import { decodeUser } from '../../lib/authentication/requests/usercontext.ts'
+import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
+import { decodeUser } from '../../lib/keys/requests/usercontext.ts'
 import { endless } from '../support/deadlines.ts'
 import { type Json, useFunctions } from '../support/functions.ts'
 import { accessKeys, callsOf } from './stored/fixtures.ts'

@@ -1,7 +1,7 @@
 /** Tests the functions that serve documents, and the one for all other routes. */
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
-import { kindRows, MANAGEMENT_GROUP } from '../../lib/kinds/kinds.ts'
+import { kindRows, MANAGEMENT_GROUP } from '../../lib/kinds.ts'
 import { type Invocation, type Json, useFunctions } from '../support/functions.ts'
 import { envelope, field, message } from '../support/protobuf.ts'
 import { alice } from '../support/users.ts'

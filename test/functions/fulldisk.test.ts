@@ -1,8 +1,8 @@
 /** Tests requests while the store has no room: a write is a 507 and has no effect, the rest goes on, and nothing must be restarted. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { type Items, ItemsFault } from '../../lib/engine/storage/items.ts'
 import { getCompanion } from '../../lib/engine/storage/readcompanions.ts'
+import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
 import { exchangeForm } from '../support/federation.ts'
 import { type Invocation, type Json, useFunctions } from '../support/functions.ts'
 import { makeIssuerKey, signIdToken } from '../support/issuerkey.ts'

@@ -1,9 +1,9 @@
 /** Sends objects of every kind, with each member set to what it should not be or left out, in every way to write them. */
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { kinds } from '../../lib/apis/index.ts'
 import type { Schema } from '../../lib/engine/meta/schema/schema.ts'
-import { kindRows, MANAGEMENT_GROUP } from '../../lib/kinds/kinds.ts'
+import { kindRows, MANAGEMENT_GROUP } from '../../lib/kinds.ts'
+import { kinds } from '../../lib/server/servedkinds.ts'
 import { runs, soak } from '../support/effort.ts'
 import { type Invocation, type Json, useFunctions } from '../support/functions.ts'
 import type { Answer } from '../support/request.ts'

@@ -1,9 +1,9 @@
 /** Tests what a report of a leaked value ends: the value, what was made with it, and nothing that another key made. */
 import { describe, expect, test } from 'vitest'
-import { rotateKey } from '../../lib/apis/management/v1/rotation/ownedaccesskeyrotation.change.ts'
-import { credentialItemKey } from '../../lib/authentication/credential.ts'
-import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import type { UserInfo } from '../../lib/access/users/user.ts'
 import { getCompanion } from '../../lib/engine/storage/readcompanions.ts'
+import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
+import { rotateKey } from '../../lib/keys/ownedaccesskeyrotation.change.ts'
 import { endValues } from '../../lib/server/leaks/endvalues.ts'
 import { findValues } from '../../lib/server/leaks/findvalues.ts'
 import { endless } from '../support/deadlines.ts'

@@ -1,7 +1,7 @@
 /** Reads and writes an object with members that a later release has stored: they are kept, whatever the client sends, and not shown. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { table } from '../../lib/apis/management/v1/ownedaccesskey.table.ts'
 import { objectKey } from '../../lib/engine/registry/store.ts'
+import { table } from '../../lib/keys/ownedaccesskey.table.ts'
 import { endless } from '../support/deadlines.ts'
 import { useFunctions } from '../support/functions.ts'
 import { accessKeys, callsOf, objectOf } from './stored/fixtures.ts'

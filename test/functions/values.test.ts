@@ -1,23 +1,23 @@
 /** Tests the values of a key against the real store: rotations, their ends, and requests that race with them. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { requireNewValue } from '../../lib/apis/management/v1/ownedaccesskey.credential.ts'
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { ChangeValues } from '../../lib/apis/management/v1/ownedaccesskey.values.ts'
-import { credentialItemKey } from '../../lib/authentication/credential.ts'
-import { decodeKeyInternal, type KeyInternal } from '../../lib/authentication/keyinternal.ts'
-import type { AuthenticationDeps, LivingKey } from '../../lib/authentication/requests/authenticate.ts'
-import { decodeUser } from '../../lib/authentication/requests/usercontext.ts'
-import { confirmFirstUse, recordActivity } from '../../lib/authentication/requests/uses.ts'
-import { readSignal, signalPartition } from '../../lib/authentication/signals.ts'
-import { valuesOf } from '../../lib/authentication/values/keyvalues.ts'
-import { endLeaked } from '../../lib/authentication/values/leak.ts'
-import { finishRotation, startRotation } from '../../lib/authentication/values/rotation.ts'
-import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import type { UserInfo } from '../../lib/access/users/user.ts'
 import type { JsonObject, KubeObject } from '../../lib/engine/meta/types.ts'
 import { deleteObject } from '../../lib/engine/registry/delete.ts'
 import type { Store } from '../../lib/engine/registry/store.ts'
 import { updateObject } from '../../lib/engine/registry/update.ts'
 import { getCompanion } from '../../lib/engine/storage/readcompanions.ts'
+import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
+import { decodeKeyInternal, type KeyInternal } from '../../lib/keys/credential/keyinternal.ts'
+import { readSignal, signalPartition } from '../../lib/keys/credential/signals.ts'
+import { requireNewValue } from '../../lib/keys/ownedaccesskey.credential.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
+import type { ChangeValues } from '../../lib/keys/ownedaccesskey.values.ts'
+import type { AuthenticationDeps, LivingKey } from '../../lib/keys/requests/authenticate.ts'
+import { decodeUser } from '../../lib/keys/requests/usercontext.ts'
+import { confirmFirstUse, recordActivity } from '../../lib/keys/requests/uses.ts'
+import { valuesOf } from '../../lib/keys/values/keyvalues.ts'
+import { endLeaked } from '../../lib/keys/values/leak.ts'
+import { finishRotation, startRotation } from '../../lib/keys/values/rotation.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
 import type { Server } from '../../lib/server/server.ts'
 import { createExchangedKey, newFederation } from '../support/exchangedkeys.ts'
@@ -118,7 +118,7 @@ beforeAll(() => {
 })
 
 const authenticate = async (token: string) => {
-  const { authenticate } = await import('../../lib/authentication/requests/authenticate.ts')
+  const { authenticate } = await import('../../lib/keys/requests/authenticate.ts')
   return authenticate(token, deps)
 }
 async function alive(token: string): Promise<LivingKey> {

@@ -5,8 +5,8 @@ import type { StoredItem } from '../../infra/restoredvalues.ts'
 import { marshalItem, unmarshalItem } from '../../lib/engine/storage/dynamodb/expressions.ts'
 import type { Item } from '../../lib/engine/storage/items.ts'
 import { isSlot, slotKey } from '../../lib/engine/storage/keys.ts'
-import { changeInternal } from '../lib/controllers/events/publisher.ts'
 import { newWorld, reference, type World } from '../lib/engine/controllers/world.ts'
+import { changeInternal } from '../lib/keys/events/publisher.ts'
 
 /** The items of two keys, the second of which the first one owns, before and after a change of it. */
 let before: Item[]

@@ -1,7 +1,7 @@
 /** Least privilege: the permissions of the roles in the packaged template. */
 import { beforeAll, expect, test } from 'vitest'
 import { functions } from '../../infra/functions.ts'
-import { kindRows } from '../../lib/kinds/kinds.ts'
+import { kindRows } from '../../lib/kinds.ts'
 import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { type Roles, readRoles } from './roles.ts'
 

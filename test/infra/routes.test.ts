@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { functions } from '../../infra/functions.ts'
 import { below, open, type Route, routesOf, withTwins } from '../../infra/routes.ts'
 import { throttles } from '../../infra/stack/stage.ts'
-import { KINDS } from '../../lib/kinds/kinds.ts'
+import { KINDS } from '../../lib/kinds.ts'
 
 const lines = (routes: readonly Route[]) =>
   routes.map(({ method, path, open }) => `${method} ${path}${open ? ' open' : ''}`)

@@ -2,13 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import { functions } from '../../infra/functions.ts'
 import { events } from '../../infra/stack/events.ts'
-import { boundKey, endingItem } from '../../lib/authentication/boundsecrets.ts'
-import { credentialItemKey } from '../../lib/authentication/credential.ts'
-import { gateKeys } from '../../lib/authentication/gates.ts'
-import { positionKey } from '../../lib/authentication/history/keptsince.ts'
-import { markKey, type SignalKind, signalItem } from '../../lib/authentication/signals.ts'
-import { endedTarget } from '../../lib/authentication/targetkeys.ts'
-import { recordingKey } from '../../lib/authentication/usage/items.ts'
 import {
   activityOf,
   deletedOf,
@@ -18,7 +11,14 @@ import {
   rowsOf,
   slotKey,
 } from '../../lib/engine/storage/keys.ts'
-import { KINDS, kindRows } from '../../lib/kinds/kinds.ts'
+import { boundKey, endingItem } from '../../lib/keys/credential/boundsecrets.ts'
+import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
+import { gateKeys } from '../../lib/keys/credential/gates.ts'
+import { markKey, type SignalKind, signalItem } from '../../lib/keys/credential/signals.ts'
+import { endedTarget } from '../../lib/keys/credential/targetkeys.ts'
+import { positionKey } from '../../lib/keys/history/keptsince.ts'
+import { recordingKey } from '../../lib/keys/usage/items.ts'
+import { KINDS, kindRows } from '../../lib/kinds.ts'
 
 type EventName = 'INSERT' | 'MODIFY' | 'REMOVE'
 

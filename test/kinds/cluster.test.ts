@@ -1,9 +1,9 @@
 /** Tests Cluster: the contract of stored kinds, then what can never work, and who may do what. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Cluster } from '../../lib/apis/management/v1/cluster.ts'
+import { Cluster } from '../../lib/clusters/cluster.ts'
 import type { JsonObject } from '../../lib/engine/meta/types.ts'
 import { listObjects } from '../../lib/engine/registry/read.ts'
-import { testAuthority } from '../lib/kubeconfig/authority.ts'
+import { testAuthority } from '../lib/clusters/authority.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, bob, contextOf, userNamed } from '../support/users.ts'
 import { describeKind, refusal, worldOf } from './contract.ts'

@@ -3,7 +3,7 @@
  * test/conformance, and the verbs of each kind are in test/functions.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { internalContext } from '../../lib/authorization/users/internalcontext.ts'
+import { internalContext } from '../../lib/access/users/internalcontext.ts'
 import { StatusError } from '../../lib/engine/meta/errors/status.ts'
 import type { Secret } from '../../lib/engine/meta/schema/writeonly.ts'
 import type { JsonObject, KubeObject, ObjectMeta, Status } from '../../lib/engine/meta/types.ts'

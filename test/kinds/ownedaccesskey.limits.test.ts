@@ -2,13 +2,13 @@
  * Tests what limits access keys, what whoever creates or changes them without limits is told, and from where they were used.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { authenticate } from '../../lib/authentication/requests/authenticate.ts'
-import { recordActivity, type Source } from '../../lib/authentication/requests/uses.ts'
-import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import type { UserInfo } from '../../lib/access/users/user.ts'
 import { rfc3339 } from '../../lib/engine/meta/encoding/time.ts'
 import type { JsonObject, KubeObject } from '../../lib/engine/meta/types.ts'
 import { presentObject } from '../../lib/engine/registry/store.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
+import { authenticate } from '../../lib/keys/requests/authenticate.ts'
+import { recordActivity, type Source } from '../../lib/keys/requests/uses.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
 import { createServer } from '../../lib/server/server.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'

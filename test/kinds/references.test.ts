@@ -3,13 +3,13 @@
  * one is a reference in the schema, which the strategy of its kind judges, or has a reason below.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { kinds } from '../../lib/apis/index.ts'
-import { stored } from '../../lib/apis/stored.ts'
-import type { Scope } from '../../lib/authorization/scopes/scope.ts'
+import type { Scope } from '../../lib/access/scopes/scope.ts'
 import type { Schema } from '../../lib/engine/meta/schema/schema.ts'
 import type { JsonObject } from '../../lib/engine/meta/types.ts'
 import { createObject } from '../../lib/engine/registry/create.ts'
 import { validateReferences } from '../../lib/engine/registry/references.ts'
+import { kinds } from '../../lib/server/servedkinds.ts'
+import { stored } from '../../lib/server/storedkinds.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, contextOf, userNamed, withScopes } from '../support/users.ts'
 import { refusal, worldOf } from './contract.ts'

@@ -1,10 +1,10 @@
 /** Tests VirtualClusterInstance: the contract of stored kinds, then access to instances. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
+import { VirtualClusterInstance } from '../../lib/clusters/virtualclusterinstance.ts'
 import type { JsonObject } from '../../lib/engine/meta/types.ts'
 import { createObject } from '../../lib/engine/registry/create.ts'
 import { listObjects } from '../../lib/engine/registry/read.ts'
-import { testAuthority } from '../lib/kubeconfig/authority.ts'
+import { testAuthority } from '../lib/clusters/authority.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, alice, bob, contextOf, userNamed } from '../support/users.ts'
 import { describeKind, refusal, worldOf } from './contract.ts'

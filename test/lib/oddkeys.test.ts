@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readAuthorities } from '../../clients/action/src/authorities.ts'
 import { parseRequest } from '../../infra/local/host/certificates.ts'
+import { checkIssuedCertificate } from '../../lib/clusters/certificates/issued.ts'
+import { parseCredentials } from '../../lib/clusters/cluster/credentials.ts'
 import type { JsonObject } from '../../lib/engine/meta/types.ts'
 import { normalizeKeySet } from '../../lib/federation/jwks.ts'
-import { checkIssuedCertificate } from '../../lib/kubeconfig/certificates/issued.ts'
-import { parseCredentials } from '../../lib/kubeconfig/cluster/credentials.ts'
 import {
   oddCertificates,
   oddJwks,

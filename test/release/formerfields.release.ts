@@ -1,6 +1,6 @@
 /** Keys and trusts with a field of spec that a commit before had, and that this release no longer knows: it applies and shows none of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { table as keyTable } from '../../lib/apis/management/v1/ownedaccesskey.table.ts'
+import { table as keyTable } from '../../lib/keys/ownedaccesskey.table.ts'
 import { provider, providers, trust, trusts } from '../support/federation.ts'
 import { accessKey, instances, keys, management } from '../support/objects.ts'
 import { applyPatch, type Call, mergePatch } from '../support/request.ts'

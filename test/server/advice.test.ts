@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { validateScope } from '../../lib/authorization/scopes/validatescope.ts'
-import { scope as anyScope } from '../lib/authorization/arbitraries.ts'
+import { validateScope } from '../../lib/access/scopes/validatescope.ts'
+import { scope as anyScope } from '../lib/access/arbitraries.ts'
 import { type AskedRequest, askedRequests, makeObjects } from '../support/askedrequests.ts'
 import { runs } from '../support/effort.ts'
 import { keys } from '../support/objects.ts'

@@ -3,9 +3,9 @@
  * WebSocket.
  */
 import { describe, expect, test } from 'vitest'
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { KubeObject } from '../../lib/engine/meta/types.ts'
 import { slotKey } from '../../lib/engine/storage/keys.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { endless } from '../support/deadlines.ts'
 import { accessKey, keys as path } from '../support/objects.ts'
 import { type Reflector, startReflector } from '../support/reflector.ts'

@@ -4,7 +4,7 @@
  */
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Scope } from '../../lib/authorization/scopes/scope.ts'
+import type { Scope } from '../../lib/access/scopes/scope.ts'
 import { cluster, clusters, keys, management } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'
 import { parseYaml } from '../support/yaml.ts'

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import type { UserInfo } from '../../lib/access/users/user.ts'
 import { type AccountCluster, startAccountCluster } from '../support/accountcluster.ts'
 import { type Federation, provider, providers, startFederation, trusts } from '../support/federation.ts'
 import { apiVersion, clusters, keys, management } from '../support/objects.ts'

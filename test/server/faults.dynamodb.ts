@@ -4,10 +4,10 @@
  */
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { itemsIn } from '../../lib/engine/storage/dynamodb/dynamodb.ts'
 import type { Change, Storage, Table } from '../../lib/engine/storage/interface.ts'
 import { revOf } from '../../lib/engine/storage/keys.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { randomFrom } from '../lib/engine/storage/adversary/simulation.ts'
 import type { Fault } from '../support/badnetwork.ts'
 import { useBadNetwork } from '../support/badserver.ts'

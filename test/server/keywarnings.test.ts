@@ -1,8 +1,8 @@
 /** Tests the warnings about the access key of a request, which every response to it has. */
 import { beforeAll, expect, test } from 'vitest'
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { JsonObject } from '../../lib/engine/meta/types.ts'
 import { createObject } from '../../lib/engine/registry/create.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import type { Call } from '../support/request.ts'
 import { useServer } from '../support/sharedserver.ts'

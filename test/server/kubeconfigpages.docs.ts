@@ -5,7 +5,7 @@ import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { deploymentName, entryNameOf } from '../../lib/kubeconfig/deployment.ts'
+import { deploymentName, entryNameOf } from '../../lib/clusters/deployment.ts'
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
 import { type DemoCluster, startDemoCluster } from '../support/democluster.ts'

@@ -1,8 +1,8 @@
 /** Tests how reports of leaks are read, and what remains of their URLs. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import type { JsonValue } from '../../lib/engine/meta/types.ts'
+import { generateAccessKey } from '../../lib/keys/credential/accesskey.ts'
 import { possibleKeys } from '../../lib/server/leaks/findvalues.ts'
 import { cleanUrl } from '../../lib/server/leaks/leakurl.ts'
 import { readReport } from '../../lib/server/leaks/report.ts'

@@ -1,10 +1,10 @@
 /** Tests that a write with a key that is revoked meanwhile has no effect. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import type { UserInfo } from '../../lib/access/users/user.ts'
 import { deleteObject } from '../../lib/engine/registry/delete.ts'
 import type { Store } from '../../lib/engine/registry/store.ts'
 import { updateObject } from '../../lib/engine/registry/update.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { accessKeys, callsOf, objectOf } from '../functions/stored/fixtures.ts'
 import { useFunctions } from '../support/functions.ts'
 import { makeGate } from '../support/gate.ts'

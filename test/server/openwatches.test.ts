@@ -1,7 +1,7 @@
 /** Tests the limit on open watches of a key. */
 import https from 'node:https'
 import { describe, expect, test } from 'vitest'
-import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import type { UserInfo } from '../../lib/access/users/user.ts'
 import { watchCounter } from '../../lib/server/openwatches.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'

@@ -4,8 +4,8 @@
  */
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { usagePartition } from '../../lib/authentication/keptitems.ts'
-import { NO_RIGHT } from '../../lib/authorization/users/reviewright.ts'
+import { NO_RIGHT } from '../../lib/access/users/reviewright.ts'
+import { usagePartition } from '../../lib/keys/credential/keptitems.ts'
 import { type Federation, startFederation, trusts } from '../support/federation.ts'
 import { instance, instances, keys, management } from '../support/objects.ts'
 import type { MadeKey } from '../support/server.ts'

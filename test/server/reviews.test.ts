@@ -1,8 +1,8 @@
 /** Tests the reviews that connected clusters call, against the whole API and in the form of kube-apiserver. */
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { NO_RIGHT } from '../../lib/authorization/users/reviewright.ts'
+import { NO_RIGHT } from '../../lib/access/users/reviewright.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { endless } from '../support/deadlines.ts'
 import { createExchangedKey, newFederation, openGates, setGate } from '../support/exchangedkeys.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'

@@ -3,8 +3,8 @@
  * whatever happens concurrently.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { getCompanion } from '../../lib/engine/storage/readcompanions.ts'
+import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
 import { soak } from '../support/effort.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { type Answer, type Call, mergePatch } from '../support/request.ts'

@@ -1,6 +1,6 @@
 /** Who may revoke which keys, and what a revocation tells about others. */
 import { describe, expect, test } from 'vitest'
-import type { Scope } from '../../lib/authorization/scopes/scope.ts'
+import type { Scope } from '../../lib/access/scopes/scope.ts'
 import { keys } from '../support/objects.ts'
 import { causesOf, namesOf, revokingOn } from '../support/revocations.ts'
 import type { MadeKey } from '../support/server.ts'

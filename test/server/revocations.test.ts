@@ -1,7 +1,7 @@
 /** Revocations of many access keys and the line of keys, through the whole API. */
 import { describe, expect, test } from 'vitest'
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { KeyEvent } from '../../lib/controllers/events/event.ts'
+import type { KeyEvent } from '../../lib/keys/events/event.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { keys } from '../support/objects.ts'
 import { causesOf, namesOf, revokingOn } from '../support/revocations.ts'

@@ -1,10 +1,10 @@
 /** Tests what is recorded about the use of keys, against the whole API. */
 
 import { beforeAll, describe, expect, test } from 'vitest'
-import { positionKey } from '../../lib/authentication/history/keptsince.ts'
-import { usagePartition } from '../../lib/authentication/keptitems.ts'
-import { recordingKey } from '../../lib/authentication/usage/items.ts'
 import { getCompanion } from '../../lib/engine/storage/readcompanions.ts'
+import { usagePartition } from '../../lib/keys/credential/keptitems.ts'
+import { positionKey } from '../../lib/keys/history/keptsince.ts'
+import { recordingKey } from '../../lib/keys/usage/items.ts'
 import { lifecycleHandler } from '../../lib/server/lifecycle.ts'
 import { endless } from '../support/deadlines.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'

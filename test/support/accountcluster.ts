@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
-import type { Credentials } from '../../lib/kubeconfig/cluster/credentials.ts'
+import type { Credentials } from '../../lib/clusters/cluster/credentials.ts'
 import { listeningOverTls } from './listeningovertls.ts'
 
 export type Step = 'create' | 'token' | 'delete'

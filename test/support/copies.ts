@@ -1,8 +1,9 @@
 /** Copies the stored items of one access key under other names, which is faster than creating keys. */
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { credentialItemKey } from '../../lib/authentication/credential.ts'
+
 import type { Item } from '../../lib/engine/storage/items.ts'
 import { type ItemKey, rowsOf } from '../../lib/engine/storage/keys.ts'
+import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 
 /** Direct access to the items of a table. */
 export interface Rows {

@@ -4,7 +4,7 @@ import { createAccessReview } from '../../infra/local/virtualcluster/accessrevie
 import type { VerifyToken } from '../../infra/local/virtualcluster/clusteraccess.ts'
 import { createTokenVerifier } from '../../infra/local/virtualcluster/tokenverifier.ts'
 import { startVirtualCluster, type VirtualCluster } from '../../infra/local/virtualcluster/virtualcluster.ts'
-import { virtualClusterAudience } from '../../lib/kubeconfig/token/audience.ts'
+import { virtualClusterAudience } from '../../lib/clusters/token/audience.ts'
 import { instance, instances } from './objects.ts'
 import type { TestServer } from './server.ts'
 

@@ -1,5 +1,5 @@
 /** Calls the handler of a verb without a server, for tests that need another clock than real time. */
-import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import type { UserInfo } from '../../lib/access/users/user.ts'
 import type { EndpointServices, Handler, StoredCall } from '../../lib/engine/endpoints/call.ts'
 import type { ApiResponse } from '../../lib/engine/endpoints/request.ts'
 import { runHandler } from '../../lib/engine/endpoints/run.ts'

@@ -1,15 +1,15 @@
 /** Creates access keys as an exchange does, and sets their gates. */
 
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { KeyIntent } from '../../lib/apis/management/v1/ownedaccesskey.values.ts'
-import { type GateKind, type GateState, gateKeys } from '../../lib/authentication/gates.ts'
-import type { ScopeChain } from '../../lib/authorization/scopes/scope.ts'
-import { internalContext } from '../../lib/authorization/users/internalcontext.ts'
-import type { Federation, Identity } from '../../lib/authorization/users/user.ts'
+import type { ScopeChain } from '../../lib/access/scopes/scope.ts'
+import { internalContext } from '../../lib/access/users/internalcontext.ts'
+import type { Federation, Identity } from '../../lib/access/users/user.ts'
 import type { JsonObject, ObjectMeta } from '../../lib/engine/meta/types.ts'
 import { createObject } from '../../lib/engine/registry/create.ts'
 import type { Store } from '../../lib/engine/registry/store.ts'
 import type { Companion, Storage } from '../../lib/engine/storage/interface.ts'
+import { type GateKind, type GateState, gateKeys } from '../../lib/keys/credential/gates.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
+import type { KeyIntent } from '../../lib/keys/ownedaccesskey.values.ts'
 import { endless } from './deadlines.ts'
 
 let count = 0

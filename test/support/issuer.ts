@@ -8,7 +8,7 @@ import { createServer } from 'node:https'
 import { setInterval } from 'node:timers'
 import { gzipSync } from 'node:zlib'
 import type { Destinations } from '../../lib/engine/outbound/addresses.ts'
-import { SERVER_AUTH, testAuthority } from '../lib/kubeconfig/authority.ts'
+import { SERVER_AUTH, testAuthority } from '../lib/clusters/authority.ts'
 import { type IssuerKey, makeIssuerKey, signIdToken } from './issuerkey.ts'
 import { listening } from './listening.ts'
 

@@ -1,5 +1,5 @@
 /** Reads the signals of leaks that a test server has written today. */
-import { readSignal, type Signal, signalPartition } from '../../lib/authentication/signals.ts'
+import { readSignal, type Signal, signalPartition } from '../../lib/keys/credential/signals.ts'
 import type { TestServer } from './server.ts'
 
 /** Returns the signals of leaks of the key with this uid. */

@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject,
 import { once } from 'node:events'
 import { connect, createServer } from 'node:tls'
 import type { JsonObject } from '../../lib/engine/meta/types.ts'
-import { SERVER_AUTH, testAuthority } from '../lib/kubeconfig/authority.ts'
+import { SERVER_AUTH, testAuthority } from '../lib/clusters/authority.ts'
 import { listening } from './listening.ts'
 
 const tlv = (tag: number, ...contents: Buffer[]): Buffer => {

@@ -6,7 +6,7 @@ import { createServer } from 'node:https'
 import { createRequire } from 'node:module'
 import type { Destinations } from '../../lib/engine/outbound/addresses.ts'
 import { sendHttps } from '../../lib/engine/outbound/https.ts'
-import { SERVER_AUTH, testAuthority } from '../lib/kubeconfig/authority.ts'
+import { SERVER_AUTH, testAuthority } from '../lib/clusters/authority.ts'
 import { listening } from './listening.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void

@@ -1,5 +1,5 @@
 /** Rotates access keys, and moves the times of their values back, for tests that need no real time. */
-import { credentialItemKey } from '../../lib/authentication/credential.ts'
+import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
 import { endless } from './deadlines.ts'
 import { keys, management } from './objects.ts'
 import type { Answer, Call } from './request.ts'

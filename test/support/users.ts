@@ -1,7 +1,7 @@
 /** Builds users as the authorizer passes them on, and request contexts for the registry. */
 
-import type { Scope } from '../../lib/authorization/scopes/scope.ts'
-import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import type { Scope } from '../../lib/access/scopes/scope.ts'
+import type { UserInfo } from '../../lib/access/users/user.ts'
 import type { RequestContext } from '../../lib/engine/registry/kind.ts'
 import { endless } from './deadlines.ts'
 

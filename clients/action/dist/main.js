@@ -34,7 +34,7 @@ import {
 // src/step.ts
 import { dirname, join, resolve } from "node:path";
 
-// ../../lib/kubeconfig/deployment.ts
+// ../../lib/clusters/deployment.ts
 var BASE_PATH = "/kubernetes/management";
 function deploymentName(url) {
   const { host, pathname } = new URL(url);

@@ -1,7 +1,7 @@
 /** Gets an access key or a token of one cluster, and writes a kube config for the steps that follow. */
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { deploymentName, entryNameOf } from '../../../lib/kubeconfig/deployment.ts'
+import { deploymentName, entryNameOf } from '../../../lib/clusters/deployment.ts'
 import { type Made, makeFile, makeFolder, makeTemporaryFolder } from '../../core/src/files/privatefiles.ts'
 import type { Plugin } from '../../core/src/plugin.ts'
 import { withAttempts } from './api/attempts.ts'

@@ -1,5 +1,5 @@
 /** Names the pages of the documentation, which a deployment serves beside its console. Links to them are made from this table. */
-import { BASE_PATH } from '../../../lib/kubeconfig/deployment.ts'
+import { BASE_PATH } from '../../../lib/clusters/deployment.ts'
 
 /** The title of each page by its name: docs/NAME.md, and `console/docs/NAME` of a deployment. */
 export const documentation = {

@@ -1,17 +1,18 @@
 /** Names the types of the API's objects, which the schemas of lib define. Every field may be absent: a key sees what its rights allow. */
-import type { status as reviewStatus } from '../../../lib/apis/management/v1/accessreview/ownedaccesskeyaccessreview.schema.ts'
-import type { spec as clusterSpec, status as clusterStatus } from '../../../lib/apis/management/v1/cluster.schema.ts'
-import type { status as historyStatus } from '../../../lib/apis/management/v1/history/ownedaccesskeyhistory.schema.ts'
-import type { status as lookupStatus } from '../../../lib/apis/management/v1/lookup/accesskeylookup.schema.ts'
-import type { spec as keySpec, status as keyStatus } from '../../../lib/apis/management/v1/ownedaccesskey.schema.ts'
-import type { status as revocationStatus } from '../../../lib/apis/management/v1/revocation/accesskeyrevocation.schema.ts'
-import type { status as selfStatus } from '../../../lib/apis/management/v1/self.schema.ts'
+
+import type { spec as clusterSpec, status as clusterStatus } from '../../../lib/clusters/cluster.schema.ts'
 import type {
   spec as instanceSpec,
   status as instanceStatus,
-} from '../../../lib/apis/management/v1/virtualclusterinstance.schema.ts'
+} from '../../../lib/clusters/virtualclusterinstance.schema.ts'
 import type { FromSchema } from '../../../lib/engine/meta/schema/schema.ts'
 import type { ObjectMeta } from '../../../lib/engine/meta/types.ts'
+import type { status as lookupStatus } from '../../../lib/keys/accesskeylookup.schema.ts'
+import type { spec as keySpec, status as keyStatus } from '../../../lib/keys/ownedaccesskey.schema.ts'
+import type { status as historyStatus } from '../../../lib/keys/ownedaccesskeyhistory.schema.ts'
+import type { status as reviewStatus } from '../../../lib/reviews/ownedaccesskeyaccessreview.schema.ts'
+import type { status as selfStatus } from '../../../lib/reviews/self.schema.ts'
+import type { status as revocationStatus } from '../../../lib/revocation/accesskeyrevocation.schema.ts'
 
 /** The type with these members present. */
 type Having<T, K extends keyof T> = Omit<T, K> & { [M in K]-?: NonNullable<T[M]> }
@@ -35,7 +36,7 @@ type AccessKeySpec = FromSchema<typeof keySpec>
 /** A scope: docs/scopes.md. */
 export type Scope = NonNullable<AccessKeySpec['scope']>
 
-/** An OwnedAccessKey: lib/apis/management/v1/ownedaccesskey.md. */
+/** An OwnedAccessKey: lib/keys/ownedaccesskey.md. */
 export interface AccessKey {
   metadata: Metadata
   spec: AccessKeySpec
@@ -49,14 +50,14 @@ type KeyStatus = Sending<
 
 export type KeyValue = Item<KeyStatus['values']>
 
-/** A Cluster, which gives a connected cluster an address: lib/apis/management/v1/cluster.md. */
+/** A Cluster, which gives a connected cluster an address: lib/clusters/cluster.md. */
 export interface Cluster {
   metadata: Metadata
   spec?: Partial<FromSchema<typeof clusterSpec>>
   status?: FromSchema<typeof clusterStatus>
 }
 
-/** The status of an OwnedAccessKeyHistory: lib/apis/management/v1/ownedaccesskeyhistory.md. */
+/** The status of an OwnedAccessKeyHistory: lib/keys/ownedaccesskeyhistory.md. */
 export type KeyHistory = Sending<
   FromSchema<typeof historyStatus>,
   { events: 'time' | 'type'; made: 'name' | 'uid'; madeWith: 'uid' }
@@ -73,7 +74,7 @@ export interface List<T> {
   items: T[]
 }
 
-/** A VirtualClusterInstance: lib/apis/management/v1/virtualclusterinstance.md. */
+/** A VirtualClusterInstance: lib/clusters/virtualclusterinstance.md. */
 export interface VirtualCluster {
   metadata: Metadata
   spec?: FromSchema<typeof instanceSpec>

@@ -1,5 +1,5 @@
 /** Writes the JSON patches that change a scope. A merge patch would merge scopes. */
-import { diffScopes } from '../../../lib/authorization/usage/scopediff.ts'
+import { diffScopes } from '../../../lib/access/advice/scopediff.ts'
 import type { JsonObject, JsonValue } from '../../../lib/engine/meta/types.ts'
 import type { AccessKey, Scope } from './objects.ts'
 

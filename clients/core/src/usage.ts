@@ -1,6 +1,7 @@
 /** Explains the use of an access key, as the API says it: docs/usage.md. */
-import type { status } from '../../../lib/apis/management/v1/usage/ownedaccesskeyusage.schema.ts'
+
 import type { FromSchema } from '../../../lib/engine/meta/schema/schema.ts'
+import type { status } from '../../../lib/keys/ownedaccesskeyusage.schema.ts'
 import type { AccessKey, Item, Scope, Sending } from './objects.ts'
 
 type Usage = Sending<

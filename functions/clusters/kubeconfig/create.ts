@@ -1,4 +1,4 @@
-import { ClusterKubeConfig } from '../../../lib/apis/management/v1/clusterkubeconfig.ts'
+import { ClusterKubeConfig } from '../../../lib/clusters/clusterkubeconfig.ts'
 import { createVirtualHandler } from '../../../lib/engine/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../../lib/server/handler.ts'
 

@@ -1,4 +1,4 @@
-import { VirtualClusterInstanceKubeConfig } from '../../../lib/apis/management/v1/virtualclusterinstancekubeconfig.ts'
+import { VirtualClusterInstanceKubeConfig } from '../../../lib/clusters/virtualclusterinstancekubeconfig.ts'
 import { createVirtualHandler } from '../../../lib/engine/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../../lib/server/handler.ts'
 

@@ -1,6 +1,6 @@
 /** Receives the events that EventBridge receives in AWS. There are no rules: every event is appended to a file, and shown. */
 import { type FileHandle, open } from 'node:fs/promises'
-import type { Bus } from '../../../lib/controllers/events/publish.ts'
+import type { Bus } from '../../../lib/keys/events/publish.ts'
 import { fileProblem } from '../host/fileproblem.ts'
 
 export interface LocalBus extends Bus {

@@ -3,7 +3,7 @@
  * it holds elsewhere; here the key would lie beside the secrets.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { LocalSecrets } from '../../../lib/kubeconfig/localsecrets.ts'
+import type { LocalSecrets } from '../../../lib/clusters/localsecrets.ts'
 import { openStored } from '../host/stored.ts'
 
 /** A secret in the form of AWS, of which only the current text is kept. */

@@ -1,10 +1,11 @@
 /** Provides the functions of this process with what KMS, Secrets Manager and EventBridge are in AWS. */
-import { EVENT_BUS } from '../../../lib/controllers/events/localbus.ts'
-import type { OpenBus } from '../../../lib/controllers/events/publish.ts'
+
+import { type LocalSecrets, SECRETS } from '../../../lib/clusters/localsecrets.ts'
+import { SIGNING_KEYS } from '../../../lib/clusters/token/localkeys.ts'
+import type { OpenKeys } from '../../../lib/clusters/token/signingkeys.ts'
 import { provide } from '../../../lib/engine/meta/provided.ts'
-import { type LocalSecrets, SECRETS } from '../../../lib/kubeconfig/localsecrets.ts'
-import { SIGNING_KEYS } from '../../../lib/kubeconfig/token/localkeys.ts'
-import type { OpenKeys } from '../../../lib/kubeconfig/token/signingkeys.ts'
+import { EVENT_BUS } from '../../../lib/keys/events/localbus.ts'
+import type { OpenBus } from '../../../lib/keys/events/publish.ts'
 import { CLUSTER_SECRETS_FILE, withClusterSecrets } from './clustersecrets.ts'
 import { openLocalBus } from './eventbus.ts'
 import { openSecretStore, type SecretStore } from './secrets.ts'

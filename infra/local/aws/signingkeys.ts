@@ -1,6 +1,6 @@
 /** Stores the signing keys that KMS has in AWS, in a file that only its owner can read. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
-import type { OpenKeys, SigningAlgorithm } from '../../../lib/kubeconfig/token/signingkeys.ts'
+import type { OpenKeys, SigningAlgorithm } from '../../../lib/clusters/token/signingkeys.ts'
 import { openStored } from '../host/stored.ts'
 
 interface StoredKey {

@@ -1,5 +1,5 @@
 /** Sets the environment of the functions, which share one process here. */
-import { BASE_PATH } from '../../../lib/kubeconfig/deployment.ts'
+import { BASE_PATH } from '../../../lib/clusters/deployment.ts'
 import { parameterOf, variableOf } from '../../settings/setting.ts'
 import { groups } from '../../settings/table.ts'
 import type { ParameterValues } from '../../settings/values.ts'

@@ -1,7 +1,7 @@
 /** Formats requests for people: one short line each, in place of the functions' JSON. */
 import { styleText } from 'node:util'
-import { decodeUser } from '../../../lib/authentication/requests/usercontext.ts'
 import { withoutCredentials } from '../../../lib/engine/meta/value/credentialtext.ts'
+import { decodeUser } from '../../../lib/keys/requests/usercontext.ts'
 
 export interface Answered {
   method: string

@@ -1,5 +1,5 @@
 /** Defines the RBAC objects of a real kube-apiserver behind the demo: the same permissions as in clusteraccess.ts. */
-import { AUTHENTICATED } from '../../../lib/authorization/users/identity.ts'
+import { AUTHENTICATED } from '../../../lib/access/users/identity.ts'
 import { CLIENT_SIGNER, CSR } from '../virtualcluster/csrobject.ts'
 
 /** Prefix of the users of the roles' tokens. */

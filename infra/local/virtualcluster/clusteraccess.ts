@@ -1,9 +1,9 @@
 /** Authenticates and authorizes requests to the demo virtual cluster, with a small part of Kubernetes RBAC. */
 import type { TLSSocket } from 'node:tls'
-import { constantTimeEqual } from '../../../lib/authentication/constanttime.ts'
-import { bearerToken } from '../../../lib/authentication/requests/bearertoken.ts'
-import { AUTHENTICATED } from '../../../lib/authorization/users/identity.ts'
+import { AUTHENTICATED } from '../../../lib/access/users/identity.ts'
 import { unauthorized } from '../../../lib/engine/meta/errors/status.ts'
+import { constantTimeEqual } from '../../../lib/keys/credential/constanttime.ts'
+import { bearerToken } from '../../../lib/keys/requests/bearertoken.ts'
 import { subjectOf } from '../host/certificates.ts'
 import { CLIENT_SIGNER, CSR } from './csrobject.ts'
 

@@ -1,8 +1,8 @@
 /** Verifies keyplane's tokens as any cluster does: with the issuer's public documents, for one audience. */
-import { PRIVATE_CLAIM } from '../../../lib/kubeconfig/token/claims.ts'
-import { EXTRA } from '../../../lib/kubeconfig/token/extras.ts'
-import { DISCOVERY_PATH } from '../../../lib/kubeconfig/token/jwks.ts'
-import type { PublicKey } from '../../../lib/kubeconfig/token/signer.ts'
+import { PRIVATE_CLAIM } from '../../../lib/clusters/token/claims.ts'
+import { EXTRA } from '../../../lib/clusters/token/extras.ts'
+import { DISCOVERY_PATH } from '../../../lib/clusters/token/jwks.ts'
+import type { PublicKey } from '../../../lib/clusters/token/signer.ts'
 import { createApiClient } from './apiclient.ts'
 import type { VerifyToken } from './clusteraccess.ts'
 import { verifyOwnToken } from './verifytoken.ts'

@@ -1,9 +1,9 @@
 /** Verifies tokens that keyplane signed. */
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose'
+import { type Claims, PRIVATE_CLAIM } from '../../../lib/clusters/token/claims.ts'
+import { MAX_TOKEN_LENGTH } from '../../../lib/clusters/token/jwt.ts'
+import type { PublicKey } from '../../../lib/clusters/token/signer.ts'
 import { unauthorized } from '../../../lib/engine/meta/errors/status.ts'
-import { type Claims, PRIVATE_CLAIM } from '../../../lib/kubeconfig/token/claims.ts'
-import { MAX_TOKEN_LENGTH } from '../../../lib/kubeconfig/token/jwt.ts'
-import type { PublicKey } from '../../../lib/kubeconfig/token/signer.ts'
 
 export interface Expectations {
   issuer: string

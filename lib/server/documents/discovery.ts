@@ -1,6 +1,6 @@
 /** Serves discovery to authenticated users, and single namespaces, which are not stored. */
-import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
-import { Namespace, namespaceObject } from '../../apis/core/v1/namespace.ts'
+
+import { Namespace, namespaceObject } from '../../clusters/namespace.ts'
 import { type DiscoveryOutput, negotiate, negotiateDiscovery } from '../../engine/endpoints/negotiation/accept.ts'
 import type { ApiRequest, ApiResponse } from '../../engine/endpoints/request.ts'
 import { encodeBody, respond, respondObject } from '../../engine/endpoints/respond.ts'
@@ -11,6 +11,7 @@ import { own } from '../../engine/meta/value/walk.ts'
 import { groupResource } from '../../engine/registry/kind.ts'
 import type { Endpoint } from '../lambda/serve.ts'
 import { respondCached } from './cached.ts'
+import { CustomResourceDefinition, definitionsPath } from './customresourcedefinition.ts'
 
 /** An aggregated document, and its tag. */
 interface Aggregated {

@@ -2,7 +2,7 @@
 
 import { formatValue } from '../../engine/meta/encoding/badvalue.ts'
 import { groupVersion } from '../../engine/meta/groupversion.ts'
-import { type KindRow, kindRows } from '../../kinds/kinds.ts'
+import { type KindRow, kindRows } from '../../kinds.ts'
 
 const COLLECTION = ['GET', 'POST', 'DELETE']
 const OBJECT = ['GET', 'PUT', 'PATCH', 'DELETE']

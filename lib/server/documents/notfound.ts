@@ -3,7 +3,7 @@
  * resources, writes to documents get 405, and everything else gets 404. Unknown resources in this API's own group version
  * get a plain-text 404, as from kube-apiserver for custom resources. All others get a Status that explains what is served.
  */
-import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
+
 import { patchType, patchTypes } from '../../engine/endpoints/negotiation/bodies.ts'
 import { pageNotFound } from '../../engine/endpoints/respond.ts'
 import {
@@ -16,8 +16,9 @@ import {
 import { groupVersion } from '../../engine/meta/groupversion.ts'
 import { dnsLabelErrors } from '../../engine/meta/object/names.ts'
 import { groupResource } from '../../engine/registry/kind.ts'
-import { KINDS, kindRows } from '../../kinds/kinds.ts'
+import { KINDS, kindRows } from '../../kinds.ts'
 import type { Endpoint } from '../lambda/serve.ts'
+import { CustomResourceDefinition, definitionsPath } from './customresourcedefinition.ts'
 import { explainRoute } from './explainroute.ts'
 
 const verbs: Readonly<Record<string, string>> = {

@@ -1,11 +1,27 @@
 /** Makes the token of a cluster or virtual cluster for the key of an exchange, as the kinds of this API would for that key. */
-import { Cluster, mayUseCluster } from '../../apis/management/v1/cluster.ts'
-import { mayUseInstance, VirtualClusterInstance } from '../../apis/management/v1/virtualclusterinstance.ts'
-import { managementRequest, type ResourceAttributes } from '../../authorization/attributes/attributes.ts'
-import { evaluate } from '../../authorization/scopes/evaluate.ts'
-import { formatPlace, type Place } from '../../authorization/scopes/place.ts'
-import { reachesCluster } from '../../authorization/scopes/reachableclusters.ts'
-import type { UserInfo } from '../../authorization/users/user.ts'
+
+import { managementRequest, type ResourceAttributes } from '../../access/attributes/attributes.ts'
+import { evaluate } from '../../access/scopes/evaluate.ts'
+import { formatPlace, type Place } from '../../access/scopes/place.ts'
+import { reachesCluster } from '../../access/scopes/reachableclusters.ts'
+import type { UserInfo } from '../../access/users/user.ts'
+import { ClusterError } from '../../clusters/cluster/failure.ts'
+import { Cluster, mayUseCluster } from '../../clusters/cluster.ts'
+import type { Parent } from '../../clusters/kubeconfig.ts'
+import {
+  type AccountTarget,
+  clusterTarget,
+  instanceTarget,
+  SHORTEST_TOKEN_SECONDS,
+} from '../../clusters/serviceaccounts/target.ts'
+import {
+  issueToken,
+  type Prepared,
+  prepareClusterToken,
+  prepareVirtualClusterToken,
+  signatureWarnings,
+} from '../../clusters/token/issuer.ts'
+import { mayUseInstance, VirtualClusterInstance } from '../../clusters/virtualclusterinstance.ts'
 import type { TokenForm } from '../../engine/endpoints/negotiation/accept.ts'
 import { checkDeadline } from '../../engine/meta/errors/deadline.ts'
 import type { FieldError } from '../../engine/meta/errors/fielderror.ts'
@@ -14,22 +30,7 @@ import { defined } from '../../engine/meta/value/defined.ts'
 import { HOUR_SECONDS } from '../../engine/meta/value/durations.ts'
 import { objectKey } from '../../engine/registry/store.ts'
 import type { Stored } from '../../engine/storage/interface.ts'
-import { KINDS } from '../../kinds/kinds.ts'
-import { ClusterError } from '../../kubeconfig/cluster/failure.ts'
-import type { Parent } from '../../kubeconfig/kubeconfig.ts'
-import {
-  type AccountTarget,
-  clusterTarget,
-  instanceTarget,
-  SHORTEST_TOKEN_SECONDS,
-} from '../../kubeconfig/serviceaccounts/target.ts'
-import {
-  issueToken,
-  type Prepared,
-  prepareClusterToken,
-  prepareVirtualClusterToken,
-  signatureWarnings,
-} from '../../kubeconfig/token/issuer.ts'
+import { KINDS } from '../../kinds.ts'
 import type { OAuthCall } from '../oauth/endpoint.ts'
 import { endedBefore, OAuthError, unavailable } from '../oauth/oautherror.ts'
 import type { Server } from '../server.ts'
@@ -181,14 +182,14 @@ async function parentSigner(
   // Of accounts, all requests ask for one length, so that they share a Secret. The end of the key shortens them.
   const ttl = accounts ? Math.min(HOUR_SECONDS, server.tokens.settings.maxSeconds) : Math.max(seconds, LEAST_SECONDS)
   const spec = type === 'cluster' ? { ttl } : { certificateTTL: ttl }
-  const { parentOf } = await import('../../kubeconfig/parent.ts')
+  const { parentOf } = await import('../../clusters/parent.ts')
   const parent = parentOf({ type, object, spec, user, now, deadline }, server)
   if (accounts) await parent.issue({ dryRun: true })
   return () => explained(() => (isWhole ? wholeOf(server, parent, user, note) : tokenOf(parent, note)))
 }
 
 async function wholeOf(server: Server, parent: Parent, user: UserInfo, note: TargetCall['note']): Promise<IssuedToken> {
-  const { createKubeConfig } = await import('../../kubeconfig/kubeconfig.ts')
+  const { createKubeConfig } = await import('../../clusters/kubeconfig.ts')
   const made = await createKubeConfig(parent, { user, issuer: server.issuer, dryRun: false })
   if ('errors' in made) throw refused(textOf(made.errors))
   const { kubeConfig, warnings, facts, expirationTimestamp } = made

@@ -2,16 +2,17 @@
  * Exchanges an ID token for an access key (RFC 8693). The checks run in the order of their costs: what is malformed costs no
  * read, and an unknown client one. Until the signature and the tenancy have held, every refusal has the same text.
  */
-import { FederatedIdentityCredential } from '../../apis/management/v1/federation/federatedidentitycredential.ts'
-import { table as providerTable } from '../../apis/management/v1/federation/identityprovider.values.ts'
-import { timeOfIssue } from '../../authorization/users/ends.ts'
-import { effectiveUser } from '../../authorization/users/identity.ts'
+
+import { timeOfIssue } from '../../access/users/ends.ts'
+import { effectiveUser } from '../../access/users/identity.ts'
 import { execCredential } from '../../engine/endpoints/execcredential.ts'
 import { negotiateToken, type TokenForm } from '../../engine/endpoints/negotiation/accept.ts'
 import type { ApiResponse } from '../../engine/endpoints/request.ts'
 import { rfc3339, unixSeconds } from '../../engine/meta/encoding/time.ts'
 import type { JsonObject } from '../../engine/meta/types.ts'
 import { rulesOf } from '../../federation/catalogue.ts'
+import { FederatedIdentityCredential } from '../../federation/federatedidentitycredential.ts'
+import { table as providerTable } from '../../federation/identityprovider.values.ts'
 import { type IdToken, MalformedIdToken, parseIdToken, replayId } from '../../federation/idtoken.ts'
 import type { IssuerKeys } from '../../federation/issuerkeys.ts'
 import { type Provider, tokenUseOf, toProvider } from '../../federation/provider.ts'

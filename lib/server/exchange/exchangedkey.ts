@@ -1,8 +1,6 @@
 /** Builds the OwnedAccessKey of an exchange. Its identity says who came in from where, and grants nothing. */
 
 import { createHash } from 'node:crypto'
-import { FederatedIdentityCredential } from '../../apis/management/v1/federation/federatedidentitycredential.ts'
-import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { groupVersion } from '../../engine/meta/groupversion.ts'
 import { MAX_LABEL } from '../../engine/meta/object/names.ts'
 import type { JsonObject, KubeObject } from '../../engine/meta/types.ts'
@@ -12,9 +10,11 @@ import { toPrintable } from '../../engine/meta/value/printable.ts'
 import { own } from '../../engine/meta/value/walk.ts'
 import { type IssuerRules, rulesOf } from '../../federation/catalogue.ts'
 import { claimText, isTrue } from '../../federation/claims.ts'
+import { FederatedIdentityCredential } from '../../federation/federatedidentitycredential.ts'
 import type { IdToken } from '../../federation/idtoken.ts'
 import type { Provider } from '../../federation/provider.ts'
 import { keyNamePrefix, type Trust } from '../../federation/trust.ts'
+import { OwnedAccessKey } from '../../keys/ownedaccesskey.ts'
 import type { Grant } from './grant.ts'
 import type { MappedUser } from './mappeduser.ts'
 

@@ -1,27 +1,13 @@
 /**
  * Answers an exchange with the token of one cluster or virtual cluster. The token belongs to a key like that of any exchange, but
- * nobody has the key (lib/authentication/targetkeys.ts). It is signed, then the key is stored, then the token is answered: no
+ * nobody has the key (lib/keys/credential/targetkeys.ts). It is signed, then the key is stored, then the token is answered: no
  * token leaves whose key does not exist, and a failed signature uses up no ID token. An equal exchange during the life of the ID
  * token signs another token for the key of the first one, and writes nothing. A cluster whose service accounts issue the tokens is
  * asked after the key is stored: what ends the key then finds the Secret of the token.
  */
-import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
-import type { KeyIntent } from '../../apis/management/v1/ownedaccesskey.values.ts'
-import {
-  type Credential,
-  credentialItemKey,
-  credentialOf,
-  credentialUser,
-  readCredential,
-} from '../../authentication/credential.ts'
-import { endOfGates, findClosedGate, gateKeys, requireOpenGates } from '../../authentication/gates.ts'
-import { decodeKeyInternal, type TargetOfKey } from '../../authentication/keyinternal.ts'
-import { expiryOf, keyStatus, lifeOfStored } from '../../authentication/keystatus.ts'
-import type { KeyHash } from '../../authentication/pepper.ts'
-import { admit, confirmedBefore } from '../../authentication/requests/admit.ts'
-import { endedTarget, targetCredential } from '../../authentication/targetkeys.ts'
-import { formatPlace } from '../../authorization/scopes/place.ts'
-import type { UserInfo } from '../../authorization/users/user.ts'
+
+import { formatPlace } from '../../access/scopes/place.ts'
+import type { UserInfo } from '../../access/users/user.ts'
 import type { TokenForm } from '../../engine/endpoints/negotiation/accept.ts'
 import { unixSeconds } from '../../engine/meta/encoding/time.ts'
 import { keyChanged, StatusError } from '../../engine/meta/errors/status.ts'
@@ -32,6 +18,21 @@ import { StorageError } from '../../engine/storage/errors.ts'
 import type { Companion, Stored } from '../../engine/storage/interface.ts'
 import { replayId } from '../../federation/idtoken.ts'
 import type { TokenUse } from '../../federation/issuers.ts'
+import {
+  type Credential,
+  credentialItemKey,
+  credentialOf,
+  credentialUser,
+  readCredential,
+} from '../../keys/credential/credential.ts'
+import { endOfGates, findClosedGate, gateKeys, requireOpenGates } from '../../keys/credential/gates.ts'
+import { decodeKeyInternal, type TargetOfKey } from '../../keys/credential/keyinternal.ts'
+import { expiryOf, keyStatus, lifeOfStored } from '../../keys/credential/keystatus.ts'
+import type { KeyHash } from '../../keys/credential/pepper.ts'
+import { endedTarget, targetCredential } from '../../keys/credential/targetkeys.ts'
+import { OwnedAccessKey } from '../../keys/ownedaccesskey.ts'
+import type { KeyIntent } from '../../keys/ownedaccesskey.values.ts'
+import { admit, confirmedBefore } from '../../keys/requests/admit.ts'
 import { type OAuthCall, writeContext } from '../oauth/endpoint.ts'
 import { endedBefore, notAccepted, OAuthError } from '../oauth/oautherror.ts'
 import { describeError } from '../process/logger.ts'

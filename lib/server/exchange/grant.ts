@@ -1,7 +1,7 @@
 /** Computes what an exchange grants: the lifetime of the access key and its scopes. */
-import { extendChain, validateChain } from '../../authorization/scopes/chain.ts'
-import { givesReviews, type RoleEntry } from '../../authorization/scopes/roles.ts'
-import type { Scope, ScopeChain } from '../../authorization/scopes/scope.ts'
+import { extendChain, validateChain } from '../../access/scopes/chain.ts'
+import { givesReviews, type RoleEntry } from '../../access/scopes/roles.ts'
+import type { Scope, ScopeChain } from '../../access/scopes/scope.ts'
 import type { Provider } from '../../federation/provider.ts'
 import { DEFAULT_TTL, type Trust } from '../../federation/trust.ts'
 import { invalidScope } from './requestedscope.ts'

@@ -1,5 +1,5 @@
 /** Maps the claims of a person's ID token to the user and the groups of an access key (`spec.claimMappings`). */
-import { validateIdentity } from '../../authorization/users/validateidentity.ts'
+import { validateIdentity } from '../../access/users/validateidentity.ts'
 import type { JsonObject } from '../../engine/meta/types.ts'
 import { holdsCredential } from '../../engine/meta/value/credentialtext.ts'
 import { own } from '../../engine/meta/value/walk.ts'

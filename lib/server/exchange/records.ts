@@ -2,11 +2,12 @@
  * Says what is written with the key of an exchange, so that its ID token and its trust give no more than they may. It depends on how the
  * ID token may be used, and on whether the exchange is for a target.
  */
-import type { KeyHash } from '../../authentication/pepper.ts'
+
 import type { Store } from '../../engine/registry/store.ts'
 import type { Companion } from '../../engine/storage/interface.ts'
 import type { ItemKey } from '../../engine/storage/keys.ts'
 import { getCompanion } from '../../engine/storage/readcompanions.ts'
+import type { KeyHash } from '../../keys/credential/pepper.ts'
 import { endedBefore } from '../oauth/oautherror.ts'
 import type { Exchanged } from './exchangedkey.ts'
 import { checkUnused, partitionOf, recordAgain, replayed, replayRecord } from './replay.ts'

@@ -1,6 +1,6 @@
 /** Reads the parameter `scope` of an exchange as a scope of an access key, which narrows the scopes of the trust. */
-import type { Scope } from '../../authorization/scopes/scope.ts'
-import { validateScope } from '../../authorization/scopes/validatescope.ts'
+import type { Scope } from '../../access/scopes/scope.ts'
+import { validateScope } from '../../access/scopes/validatescope.ts'
 import { holdsCredential } from '../../engine/meta/value/credentialtext.ts'
 import { OAuthError, quoteValue } from '../oauth/oautherror.ts'
 

@@ -7,11 +7,12 @@
  *
  * A slot is free if it was never taken, if its key has expired, or if that key has been deleted.
  */
-import { credentialItemKey } from '../../authentication/credential.ts'
-import { parseKeyHash } from '../../authentication/keyinternal.ts'
-import type { KeyHash } from '../../authentication/pepper.ts'
+
 import type { Store } from '../../engine/registry/store.ts'
 import type { Companion, CompanionItem, Storage } from '../../engine/storage/interface.ts'
+import { credentialItemKey } from '../../keys/credential/credential.ts'
+import { parseKeyHash } from '../../keys/credential/keyinternal.ts'
+import type { KeyHash } from '../../keys/credential/pepper.ts'
 import { OAuthError } from '../oauth/oautherror.ts'
 
 /** The most valid keys that a trust gives for one token. */

@@ -1,7 +1,7 @@
 /** Reads which cluster or virtual cluster an exchange asks a token for. Reads nothing from the store. */
-import { type Place, parsePlace } from '../../authorization/scopes/place.ts'
-import type { ScopeOptions } from '../../authorization/scopes/project.ts'
-import { placeOfAudience } from '../../kubeconfig/token/audience.ts'
+import { type Place, parsePlace } from '../../access/scopes/place.ts'
+import type { ScopeOptions } from '../../access/scopes/project.ts'
+import { placeOfAudience } from '../../clusters/token/audience.ts'
 import type { Form } from '../oauth/form.ts'
 import { OAuthError, quoteValue } from '../oauth/oautherror.ts'
 

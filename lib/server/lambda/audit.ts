@@ -3,14 +3,15 @@
  * requests that it rejects: without a key, with an invalid key, or outside the scope. The handler writes it for all
  * others. The record never contains bodies or headers, except User-Agent.
  */
-import { isWellFormed } from '../../authentication/accesskey.ts'
-import { type RoutedRequest, requestAttributes } from '../../authorization/attributes/requestattributes.ts'
+
+import { type RoutedRequest, requestAttributes } from '../../access/attributes/requestattributes.ts'
 import { headerText } from '../../engine/meta/encoding/headertext.ts'
 import { StatusError } from '../../engine/meta/errors/status.ts'
 import { withoutCredentials } from '../../engine/meta/value/credentialtext.ts'
 import { toPrintable } from '../../engine/meta/value/printable.ts'
 import type { Note } from '../../engine/registry/kind.ts'
-import { namespaced } from '../../kinds/kinds.ts'
+import { isWellFormed } from '../../keys/credential/accesskey.ts'
+import { namespaced } from '../../kinds.ts'
 import type { Config } from '../process/config.ts'
 import type { LogFields } from '../process/logger.ts'
 

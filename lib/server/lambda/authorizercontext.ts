@@ -1,8 +1,8 @@
 /** Defines the context that the authorizer passes to handlers through API Gateway: the user, or why there is no user. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { decodeUser, MAX_CONTEXT, type UserContext, type UserTexts } from '../../authentication/requests/usercontext.ts'
 import { badRequest, StatusError, unauthorized } from '../../engine/meta/errors/status.ts'
 import type { Status } from '../../engine/meta/types.ts'
+import { decodeUser, MAX_CONTEXT, type UserContext, type UserTexts } from '../../keys/requests/usercontext.ts'
 
 /** What the gateway itself reads: infra/stack/responses.ts. */
 interface ForGateway {

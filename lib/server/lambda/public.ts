@@ -1,10 +1,6 @@
 /** Serves what needs no access key: version, health, the documents of the token issuer, and for browsers the way to the console. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { belowBase, routedPath } from '../../authorization/attributes/requestattributes.ts'
-import { prefersPage } from '../../engine/endpoints/negotiation/accept.ts'
-import type { ApiResponse } from '../../engine/endpoints/request.ts'
-import { pageNotFound } from '../../engine/endpoints/respond.ts'
-import { stringify } from '../../engine/meta/encoding/json.ts'
+import { belowBase, routedPath } from '../../access/attributes/requestattributes.ts'
 import {
   CACHE_CONTROL,
   DISCOVERY_PATH,
@@ -12,7 +8,11 @@ import {
   JWKS_PATH,
   jwksDocument,
   METADATA_PATH,
-} from '../../kubeconfig/token/jwks.ts'
+} from '../../clusters/token/jwks.ts'
+import { prefersPage } from '../../engine/endpoints/negotiation/accept.ts'
+import type { ApiResponse } from '../../engine/endpoints/request.ts'
+import { pageNotFound } from '../../engine/endpoints/respond.ts'
+import { stringify } from '../../engine/meta/encoding/json.ts'
 import type { Config } from '../process/config.ts'
 import type { MinimalServer } from '../process/minimal.ts'
 import { headersOf } from './lambdaevents.ts'

@@ -3,8 +3,8 @@
  * record with metrics.
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { routedPath } from '../../authorization/attributes/requestattributes.ts'
-import { scopeWarnings } from '../../authorization/scopewarnings.ts'
+import { routedPath } from '../../access/attributes/requestattributes.ts'
+import { scopeWarnings } from '../../access/scopewarnings.ts'
 import type { ApiRequest, ApiResponse } from '../../engine/endpoints/request.ts'
 import { respondError } from '../../engine/endpoints/respond.ts'
 import { internalError, StatusError } from '../../engine/meta/errors/status.ts'

@@ -1,13 +1,13 @@
 /** Answers reports of leaks. Possession is the proof: anyone who can present a value can revoke it, without any other right. */
 
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import type { ApiResponse } from '../../engine/endpoints/request.ts'
 import { respondError } from '../../engine/endpoints/respond.ts'
 import type { Deadline } from '../../engine/meta/errors/deadline.ts'
 import { requestEntityTooLarge } from '../../engine/meta/errors/status.ts'
 import { toStatusError } from '../../engine/registry/storageerrors.ts'
 import { StorageError } from '../../engine/storage/errors.ts'
+import { OwnedAccessKey } from '../../keys/ownedaccesskey.ts'
 import { statusForm } from '../lambda/lambdaevents.ts'
 import { posted } from '../lambda/publicbody.ts'
 import {

@@ -1,9 +1,10 @@
 /** Finds the values of access keys among reported texts. */
-import { isWellFormed } from '../../authentication/accesskey.ts'
-import { credentialItemKey, readCredential } from '../../authentication/credential.ts'
-import type { KeyHash } from '../../authentication/pepper.ts'
-import { isTombstone, readTombstone } from '../../authentication/values/tombstone.ts'
+
 import type { CompanionItem } from '../../engine/storage/interface.ts'
+import { isWellFormed } from '../../keys/credential/accesskey.ts'
+import { credentialItemKey, readCredential } from '../../keys/credential/credential.ts'
+import type { KeyHash } from '../../keys/credential/pepper.ts'
+import { isTombstone, readTombstone } from '../../keys/values/tombstone.ts'
 import type { Server } from '../server.ts'
 
 /** A value that a key has or had. */

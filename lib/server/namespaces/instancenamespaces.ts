@@ -2,14 +2,15 @@
  * Finds the namespaces of the virtual cluster instances that a user may list. Costs what a list of the instances costs. The
  * scope of the request must allow the list in each namespace.
  */
-import { VirtualClusterInstance } from '../../apis/management/v1/virtualclusterinstance.ts'
-import { managementRequest } from '../../authorization/attributes/attributes.ts'
-import { evaluate } from '../../authorization/scopes/evaluate.ts'
+
+import { managementRequest } from '../../access/attributes/attributes.ts'
+import { evaluate } from '../../access/scopes/evaluate.ts'
+import { VirtualClusterInstance } from '../../clusters/virtualclusterinstance.ts'
 import type { StoredCall } from '../../engine/endpoints/call.ts'
 import { type ListStart, openCollection } from '../../engine/endpoints/lists/page.ts'
 import { selecting } from '../../engine/endpoints/lists/selection.ts'
 import type { RequestContext } from '../../engine/registry/kind.ts'
-import { KINDS } from '../../kinds/kinds.ts'
+import { KINDS } from '../../kinds.ts'
 import type { Server } from '../server.ts'
 
 /** The instances of a request that asks for namespaces. */

@@ -2,8 +2,9 @@
  * GET of the namespaces: a list or a watch of those that hold objects which the user may see. A namespace exists for every
  * valid name, so a selector of the name answers as a GET of it does. Revisions are those of the virtual cluster instances.
  */
-import { Namespace, namespaceObject } from '../../apis/core/v1/namespace.ts'
-import { VirtualClusterInstance } from '../../apis/management/v1/virtualclusterinstance.ts'
+
+import { Namespace, namespaceObject } from '../../clusters/namespace.ts'
+import { VirtualClusterInstance } from '../../clusters/virtualclusterinstance.ts'
 import type { Call } from '../../engine/endpoints/call.ts'
 import { answerWatch, type WatchView } from '../../engine/endpoints/handlers/watch.ts'
 import { ensureKeyHolds, startKeyCheck } from '../../engine/endpoints/keycheck.ts'

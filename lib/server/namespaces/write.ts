@@ -3,7 +3,7 @@
  * Warning about what is not kept. The scopes must allow the create as well: an apply of a missing namespace would create it.
  */
 
-import { Namespace, namespaceObject } from '../../apis/core/v1/namespace.ts'
+import { Namespace, namespaceObject } from '../../clusters/namespace.ts'
 import type { Call, Write } from '../../engine/endpoints/call.ts'
 import { decodeRequest, judgeFields } from '../../engine/endpoints/decoderequest.ts'
 import { checkName } from '../../engine/endpoints/handlers/writesteps.ts'

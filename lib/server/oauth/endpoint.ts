@@ -1,11 +1,11 @@
 /** Makes and starts the Lambda handlers of the OAuth endpoints, which are public. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { table } from '../../apis/management/v1/ownedaccesskey.table.ts'
-import { internalContext } from '../../authorization/users/internalcontext.ts'
+import { internalContext } from '../../access/users/internalcontext.ts'
 import type { Deadline } from '../../engine/meta/errors/deadline.ts'
 import type { RequestContext } from '../../engine/registry/kind.ts'
 import { toStatusError } from '../../engine/registry/storageerrors.ts'
 import { StorageError } from '../../engine/storage/errors.ts'
+import { table } from '../../keys/ownedaccesskey.table.ts'
 import { headersOf } from '../lambda/lambdaevents.ts'
 import { posted } from '../lambda/publicbody.ts'
 import {

@@ -2,7 +2,7 @@
  * Reads the settings of a deployment from the environment variables that infra/stack/lambda.ts sets. A function has only the
  * variables it needs. Reading an absent one throws an error with its name.
  */
-import { parseSpaceNamespace } from '../../authorization/scopes/space.ts'
+import { parseSpaceNamespace } from '../../access/scopes/space.ts'
 import { withoutTrailingSlashes } from '../../engine/meta/value/slashes.ts'
 import { checkVariable, type Environment, type Form, matching, requiredText } from './environment.ts'
 import { lazy } from './lazy.ts'

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { openKeys } from '#signing-keys'
-import { createSigner, type Signer } from '../../kubeconfig/token/signer.ts'
+import { createSigner, type Signer } from '../../clusters/token/signer.ts'
 import { type Config, readConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { lazy, withParts } from './lazy.ts'

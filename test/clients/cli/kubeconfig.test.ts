@@ -4,7 +4,7 @@ import { access, readFile, readlink, rm, stat, writeFile } from 'node:fs/promise
 import { delimiter, dirname, join, relative } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { kubeConfigFiles } from '../../../clients/cli/src/kubeconfig/files.ts'
-import { entryNameOf } from '../../../lib/kubeconfig/deployment.ts'
+import { entryNameOf } from '../../../lib/clusters/deployment.ts'
 import { describeKubectl } from '../../support/kubectl.ts'
 import { clusters, cluster as connected, instance, instances, keys } from '../../support/objects.ts'
 import { type Ran, runProgram } from '../../support/programs.ts'

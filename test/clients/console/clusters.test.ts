@@ -21,8 +21,8 @@ import {
 import { endpointOf, matches, ownerOf, sentenceOf, stateOf } from '../../../clients/console/src/pages/clusters/words.ts'
 import type { Cluster, Self, VirtualCluster } from '../../../clients/core/src/objects.ts'
 import { projectIn } from '../../../clients/core/src/projects.ts'
-import { mayAccess } from '../../../lib/authorization/users/instances.ts'
-import { as } from '../../lib/authorization/users.ts'
+import { mayAccess } from '../../../lib/access/users/instances.ts'
+import { as } from '../../lib/access/users.ts'
 import { feed } from '../../support/feed.ts'
 import cases from './vectors/clusters.cases.json' with { type: 'json' }
 

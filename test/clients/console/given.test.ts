@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addressProblem } from '../../../clients/console/src/text/addresses.ts'
 import { nameProblem, randomName } from '../../../clients/console/src/text/names.ts'
-import { checkCIDR } from '../../../lib/authorization/users/sourcecidrs.ts'
+import { checkCIDR } from '../../../lib/access/users/sourcecidrs.ts'
 import { dnsSubdomainErrors } from '../../../lib/engine/meta/object/names.ts'
 
 const randomBytes = (size: number) => crypto.getRandomValues(new Uint8Array(size))

@@ -11,7 +11,7 @@ import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.
 import { fieldOf, isAbout, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
 import type { Scope, Self } from '../../../clients/core/src/objects.ts'
 import { byProject } from '../../../clients/core/src/words/places.ts'
-import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
+import { validateScope } from '../../../lib/access/scopes/validatescope.ts'
 import { type Facts, keyOf as keyLike } from './keys.ts'
 
 const alice: Self = { user: { name: 'alice' }, uid: 'u', accessKey: 'k', groups: ['system:authenticated', 'team:shop'] }

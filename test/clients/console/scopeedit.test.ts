@@ -13,9 +13,9 @@ import {
   scopePatch,
 } from '../../../clients/console/src/pages/key/actions/scopeedit.ts'
 import type { Scope } from '../../../clients/core/src/objects.ts'
-import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
+import { evaluate } from '../../../lib/access/scopes/evaluate.ts'
 import { mergePatch } from '../../../lib/engine/meta/patch/mergepatch.ts'
-import * as arbitrary from '../../lib/authorization/arbitraries.ts'
+import * as arbitrary from '../../lib/access/arbitraries.ts'
 import { keyOf } from './keys.ts'
 
 const options = { projectNamespacePrefix: 'p-' }

@@ -6,7 +6,7 @@ import { givenKey } from '../../../clients/console/src/session/givenkey.ts'
 import { hrefOf, routeOf } from '../../../clients/console/src/text/routes.ts'
 import { exact, relative, stamp } from '../../../clients/console/src/text/times.ts'
 import { visible } from '../../../clients/console/src/text/visible.ts'
-import { generateAccessKey } from '../../../lib/authentication/accesskey.ts'
+import { generateAccessKey } from '../../../lib/keys/credential/accesskey.ts'
 import { character } from '../../support/characters.ts'
 import cases from './vectors/text.cases.json' with { type: 'json' }
 

@@ -12,7 +12,7 @@ import { duration, durationSeconds } from '../../../clients/core/src/durations.t
 import { isBearer, isClientId, virtualClusterIn } from '../../../clients/core/src/forms.ts'
 import { networkFailure } from '../../../clients/core/src/networkfailure.ts'
 import { warningsIn } from '../../../clients/core/src/warnings.ts'
-import { deploymentName, entryNameOf } from '../../../lib/kubeconfig/deployment.ts'
+import { deploymentName, entryNameOf } from '../../../lib/clusters/deployment.ts'
 
 describe('durations', () => {
   test('are numbers with units', () => {

@@ -1,11 +1,11 @@
 /** Tests what a revocation must not get wrong: which keys it finds, what finding them costs, and whether it is a dry run. */
 
 import { expect, test } from 'vitest'
-import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
-import { findKeys } from '../../../lib/apis/management/v1/revocation/accesskeyrevocation.find.ts'
-import { revokeKeys } from '../../../lib/apis/management/v1/revocation/accesskeyrevocation.run.ts'
-import { parseSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
-import type { UserInfo } from '../../../lib/authorization/users/user.ts'
+import { parseSpaceNamespace } from '../../../lib/access/scopes/space.ts'
+import type { UserInfo } from '../../../lib/access/users/user.ts'
+import { OwnedAccessKey } from '../../../lib/keys/ownedaccesskey.ts'
+import { findKeys } from '../../../lib/revocation/accesskeyrevocation.find.ts'
+import { revokeKeys } from '../../../lib/revocation/accesskeyrevocation.run.ts'
 import { useFunctions } from '../../support/functions.ts'
 import { admin, bob, contextOf, withScopes } from '../../support/users.ts'
 

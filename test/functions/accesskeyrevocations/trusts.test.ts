@@ -1,6 +1,6 @@
 /** Tests what a revocation does with federated identity credentials, called trusts: they give keys after the keys of their owner ended. */
 import { beforeAll, expect, test } from 'vitest'
-import type { UserInfo } from '../../../lib/authorization/users/user.ts'
+import type { UserInfo } from '../../../lib/access/users/user.ts'
 import { useFunctions } from '../../support/functions.ts'
 import type { Answer } from '../../support/request.ts'
 import { admin, userNamed, withScopes } from '../../support/users.ts'

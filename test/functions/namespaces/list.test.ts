@@ -1,7 +1,7 @@
 /** Tests lists and watches of namespaces, which show those that hold objects which the user may see. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
-import type { UserInfo } from '../../../lib/authorization/users/user.ts'
+import type { Scope } from '../../../lib/access/scopes/scope.ts'
+import type { UserInfo } from '../../../lib/access/users/user.ts'
 import { type Invocation, useFunctions } from '../../support/functions.ts'
 import { instance } from '../../support/objects.ts'
 import { admin, alice, bob, withScopes } from '../../support/users.ts'

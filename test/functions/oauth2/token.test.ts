@@ -1,8 +1,8 @@
 /** Tests exchanges of ID tokens by their function: what the key of an exchange is, whatever the token and the request say. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { table as providerTable } from '../../../lib/apis/management/v1/federation/identityprovider.values.ts'
 import type { JsonObject } from '../../../lib/engine/meta/types.ts'
 import type { Stored } from '../../../lib/engine/storage/interface.ts'
+import { table as providerTable } from '../../../lib/federation/identityprovider.values.ts'
 import { encodeKeyItem } from '../../../lib/federation/issuerkeys.ts'
 import { normalizeKeySet } from '../../../lib/federation/jwks.ts'
 import { toProvider } from '../../../lib/federation/provider.ts'

@@ -1,6 +1,6 @@
 /** Tests the times of rotations with a clock that moves. */
 import { describe, expect, test } from 'vitest'
-import { type Rotation, rotateKey } from '../../../lib/apis/management/v1/rotation/ownedaccesskeyrotation.change.ts'
+import { type Rotation, rotateKey } from '../../../lib/keys/ownedaccesskeyrotation.change.ts'
 import { useFunctions } from '../../support/functions.ts'
 import { admin, contextOf } from '../../support/users.ts'
 import { accessKeys, callsOf } from '../stored/fixtures.ts'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import type { KeyPair } from '../../../infra/local/host/certificates.ts'
 import { startVirtualCluster, type VirtualCluster } from '../../../infra/local/virtualcluster/virtualcluster.ts'
-import { createCertificateRequest } from '../../../lib/kubeconfig/certificates/certificaterequest.ts'
+import { createCertificateRequest } from '../../../lib/clusters/certificates/certificaterequest.ts'
 
 export const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 

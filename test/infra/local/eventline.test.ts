@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream'
 import { WriteStream } from 'node:tty'
 import { afterEach, expect, test, vi } from 'vitest'
 import { eventLine } from '../../../infra/local/eventline.ts'
-import { generateAccessKey } from '../../../lib/authentication/accesskey.ts'
+import { generateAccessKey } from '../../../lib/keys/credential/accesskey.ts'
 
 const screen = Object.assign(new PassThrough(), {
   isTTY: true,

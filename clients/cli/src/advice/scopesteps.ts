@@ -1,5 +1,5 @@
 /** Changes the scope of a key or a trust: each change after a dry run, a diff and a question. */
-import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
+import { scopeWords } from '../../../../lib/access/scopes/words.ts'
 import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import type { AccessKey, Scope } from '../../../core/src/objects.ts'
 import { dropPatch, scopeDiff, scopePatch } from '../../../core/src/scopechange.ts'

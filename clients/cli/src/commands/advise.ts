@@ -1,6 +1,6 @@
 /** `keyplane advise`: shows what a key does not need, sets a smaller scope, and goes back. */
 
-import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
+import { scopeWords } from '../../../../lib/access/scopes/words.ts'
 import { dumpYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
 import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import { pastedPatch } from '../../../core/src/scopechange.ts'

@@ -1,9 +1,5 @@
 /** `keyplane explain`: says whether a key allows a request, with every step of the decision. */
-import {
-  type ApiResource,
-  type ResourceText,
-  readResource,
-} from '../../../../lib/authorization/attributes/resourcetext.ts'
+import { type ApiResource, type ResourceText, readResource } from '../../../../lib/access/attributes/resourcetext.ts'
 import { dumpYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import type { AccessReview, Scope } from '../../../core/src/objects.ts'

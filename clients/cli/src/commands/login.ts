@@ -1,7 +1,7 @@
 /** `keyplane login`: verifies a server and a key, and keeps them as the current context. */
 import { resolve } from 'node:path'
-import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
-import { BASE_PATH, deploymentName } from '../../../../lib/kubeconfig/deployment.ts'
+import { scopeWords } from '../../../../lib/access/scopes/words.ts'
+import { BASE_PATH, deploymentName } from '../../../../lib/clusters/deployment.ts'
 import { givenKey } from '../api/givenkey.ts'
 import { readSelf, type Self } from '../api/self.ts'
 import { serverUrl } from '../api/serverurl.ts'

@@ -1,6 +1,6 @@
 /** `keyplane whoami`: shows the user and the key of the context. */
 
-import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
+import { scopeWords } from '../../../../lib/access/scopes/words.ts'
 import { readSelf, type Self } from '../api/self.ts'
 import { openSession, type Session } from '../api/session.ts'
 import { command } from '../arguments/command.ts'

@@ -1,7 +1,7 @@
 /** Makes the entries of kube configs: for virtual clusters, for a connected cluster, and for the management API. */
 import { resolve } from 'node:path'
+import { deploymentName, entryNameOf } from '../../../../lib/clusters/deployment.ts'
 import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
-import { deploymentName, entryNameOf } from '../../../../lib/kubeconfig/deployment.ts'
 import { CURL_SECONDS, curlArguments } from '../../../core/src/curl.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
 import { type ExecApi, pluginUser } from '../../../core/src/plugin.ts'

@@ -1,5 +1,5 @@
 /** Tells what the fields of an access key mean. */
-import { DISABLED_REASON } from '../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import { DISABLED_REASON } from '../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 
 /** Reports whether a request with the key is accepted, as far as its state says. */

@@ -1,5 +1,5 @@
 /** Recognizes what a deployment and the local server make for themselves, which is nobody's work to finish or to tidy up. */
-import { FIRST_KEY } from '../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import { FIRST_KEY } from '../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { AccessKey, Metadata } from '../../../core/src/objects.ts'
 
 /** Reports whether bootstrap made the key. Others that look the same were made with a key, by an administrator. */

@@ -5,14 +5,14 @@ import type { TrustSpec, status as trustStatus } from '../../../../lib/federatio
 import type { ProviderSpec, status as providerStatus } from '../../../../lib/federation/identityprovider.schema.ts'
 import type { Metadata } from '../../../core/src/objects.ts'
 
-/** An IdentityProvider: lib/apis/management/v1/identityprovider.md. */
+/** An IdentityProvider: lib/federation/identityprovider.md. */
 export interface Provider {
   metadata: Metadata
   spec: ProviderSpec
   status?: FromSchema<typeof providerStatus>
 }
 
-/** A FederatedIdentityCredential, called trust: lib/apis/management/v1/federatedidentitycredential.md. */
+/** A FederatedIdentityCredential, called trust: lib/federation/federatedidentitycredential.md. */
 export interface Trust {
   metadata: Metadata
   spec: TrustSpec

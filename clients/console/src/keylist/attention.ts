@@ -2,7 +2,7 @@
  * Decides which access keys need attention, and why. Of keys that do not work only leaked ones do: the others can do no harm. Nobody
  * can give what the server made for itself an end, a scope or a use.
  */
-import { isUnrestricted } from '../../../../lib/authorization/scopes/unrestricted.ts'
+import { isUnrestricted } from '../../../../lib/access/scopes/unrestricted.ts'
 import { DAY_MS } from '../../../../lib/engine/meta/value/durations.ts'
 import { isExchanged, lastUse, lifeOf, livesADay, timeOf } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'

@@ -1,6 +1,7 @@
 /** Finds access keys by words, and by terms such as `owner:alice` that name one fact exactly. */
-import { keyTexts } from '../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
-import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
+
+import { scopeWords } from '../../../../lib/access/scopes/words.ts'
+import { keyTexts } from '../../../../lib/keys/ownedaccesskey.texts.ts'
 import { isExchanged } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 import { stateWords } from '../api/keyfacts.ts'

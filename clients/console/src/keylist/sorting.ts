@@ -1,5 +1,5 @@
 /** Sorts access keys by a column. */
-import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
+import { scopeWords } from '../../../../lib/access/scopes/words.ts'
 import { timeOf } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 import { openRotation } from '../api/keyfacts.ts'

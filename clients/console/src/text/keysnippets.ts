@@ -2,7 +2,7 @@
  * Writes what programs need to use a stored key. No text has the value of the key: each names the secret, or the file beside it. The
  * texts are those of docs/ci.md and examples/terraform.
  */
-import { deploymentName } from '../../../../lib/kubeconfig/deployment.ts'
+import { deploymentName } from '../../../../lib/clusters/deployment.ts'
 import { shellWord } from './kubectl.ts'
 import { toYaml } from './yaml.ts'
 

@@ -1,6 +1,6 @@
 /** Lists a scope entry by entry, each with everything that restricts it. Servers of other releases may send anything. */
-import { isEntry, isUnlimited } from '../../../../lib/authorization/scopes/unrestricted.ts'
-import { scopePhrases } from '../../../../lib/authorization/scopes/words.ts'
+import { isEntry, isUnlimited } from '../../../../lib/access/scopes/unrestricted.ts'
+import { scopePhrases } from '../../../../lib/access/scopes/words.ts'
 
 /** Returns the entries, such as `project demo` or `a rule (verbs get list; namespaces shop)`, and none without a scope. */
 export function scopeEntries(scope: unknown): string[] {

@@ -1,7 +1,7 @@
 /** Recognizes secrets in what people type, such as a filter, before it becomes part of an address. */
 
 /**
- * The beginning of an access key (lib/authentication/accesskey.ts) or of a token (RFC 7519), and private keys: in PEM, and as a JWK
+ * The beginning of an access key (lib/keys/credential/accesskey.ts) or of a token (RFC 7519), and private keys: in PEM, and as a JWK
  * (RFC 7518 section 6), also in a text of JSON.
  */
 const SECRET = /mpk_\w|eyJ\w|PRIVATE KEY-|"(d|k)\\*"\s*:/

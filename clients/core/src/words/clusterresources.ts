@@ -3,7 +3,7 @@ import {
   type ApiResource,
   managementResource,
   type ResourceText,
-} from '../../../../lib/authorization/attributes/resourcetext.ts'
+} from '../../../../lib/access/attributes/resourcetext.ts'
 
 /** By group: the plural name of each resource, with its short names. */
 const RESOURCES: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 /** Tests the kube configs of connected clusters, and who gets one. */
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
-import { testAuthority } from '../../../lib/kubeconfig/authority.ts'
+import type { Scope } from '../../../../lib/access/scopes/scope.ts'
+import { testAuthority } from '../../../lib/clusters/authority.ts'
 import { useFunctions } from '../../../support/functions.ts'
 import { admin, alice, bob, withScopes } from '../../../support/users.ts'
 import { parseYaml } from '../../../support/yaml.ts'

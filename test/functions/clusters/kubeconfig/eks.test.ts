@@ -1,7 +1,7 @@
 /** Tests kube configs of clusters of Amazon EKS, from the request to the end of the key, without a stored credential. */
 import tls from 'node:tls'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
+import type { UserInfo } from '../../../../lib/access/users/user.ts'
 import { type AccountCluster, startAccountCluster } from '../../../support/accountcluster.ts'
 import { type Functions, startFunctions } from '../../../support/functions.ts'
 import { type LocalAws, REGION, ROLE, startLocalAws } from '../../../support/localaws.ts'

@@ -6,13 +6,13 @@
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { kubeConfigFile } from '../../../../infra/local/host/kubeconfigfile.ts'
-import { testAuthority } from '../../../lib/kubeconfig/authority.ts'
+import { testAuthority } from '../../../lib/clusters/authority.ts'
 import {
   type ClusterOptions,
   type FaultyCluster,
   type Play,
   startFaultyCluster,
-} from '../../../lib/kubeconfig/faultycluster.ts'
+} from '../../../lib/clusters/faultycluster.ts'
 import { useFunctions } from '../../../support/functions.ts'
 import { listening } from '../../../support/listening.ts'
 import type { Answer } from '../../../support/request.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
+import { generateAccessKey } from '../../../../lib/keys/credential/accesskey.ts'
 import { useFunctions } from '../../../support/functions.ts'
 import { alice, bob } from '../../../support/users.ts'
 import { parseYaml } from '../../../support/yaml.ts'

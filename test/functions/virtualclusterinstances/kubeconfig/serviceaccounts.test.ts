@@ -3,7 +3,7 @@
  * the credentials, what a request may ask for, and how the Secret is found again.
  */
 import { describe, expect, test } from 'vitest'
-import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
+import type { UserInfo } from '../../../../lib/access/users/user.ts'
 import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { startAccountCluster } from '../../../support/accountcluster.ts'
 import { useFunctions } from '../../../support/functions.ts'

@@ -4,8 +4,8 @@ import { PassThrough } from 'node:stream'
 import { WriteStream } from 'node:tty'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type Answered, requestLine } from '../../../../infra/local/gateway/requestlines.ts'
-import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
-import { encodeUser } from '../../../../lib/authentication/requests/encodeuser.ts'
+import { generateAccessKey } from '../../../../lib/keys/credential/accesskey.ts'
+import { encodeUser } from '../../../../lib/keys/requests/encodeuser.ts'
 
 const authorizer = encodeUser({
   name: 'alice',

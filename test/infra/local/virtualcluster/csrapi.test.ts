@@ -3,7 +3,7 @@ import 'reflect-metadata'
 import { X509Certificate } from 'node:crypto'
 import { Name, Pkcs10CertificateRequestGenerator } from '@peculiar/x509'
 import { describe, expect, test } from 'vitest'
-import { createCertificateRequest } from '../../../../lib/kubeconfig/certificates/certificaterequest.ts'
+import { createCertificateRequest } from '../../../../lib/clusters/certificates/certificaterequest.ts'
 import { approval, base64, CSRS, csr, useVirtualCluster, type Wanted } from '../clustercalls.ts'
 
 const { asManager, call, clock, cluster, create, signCertificate, waitForSigning } = useVirtualCluster()

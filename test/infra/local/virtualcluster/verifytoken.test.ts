@@ -1,11 +1,11 @@
 import { base64url, SignJWT, UnsecuredJWT } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Expectations, verifyOwnToken } from '../../../../infra/local/virtualcluster/verifytoken.ts'
-import type { Claims } from '../../../../lib/kubeconfig/token/claims.ts'
-import { jwksDocument } from '../../../../lib/kubeconfig/token/jwks.ts'
-import { signToken } from '../../../../lib/kubeconfig/token/jwt.ts'
-import type { PublicKey, Signer } from '../../../../lib/kubeconfig/token/signer.ts'
-import { localSigner } from '../../../lib/kubeconfig/token/localsigner.ts'
+import type { Claims } from '../../../../lib/clusters/token/claims.ts'
+import { jwksDocument } from '../../../../lib/clusters/token/jwks.ts'
+import { signToken } from '../../../../lib/clusters/token/jwt.ts'
+import type { PublicKey, Signer } from '../../../../lib/clusters/token/signer.ts'
+import { localSigner } from '../../../lib/clusters/token/localsigner.ts'
 
 const now = new Date('2026-11-21T12:00:00Z')
 const iat = now.getTime() / 1000

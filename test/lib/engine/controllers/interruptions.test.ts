@@ -1,12 +1,12 @@
 /** Tests work that is interrupted, repeated, done concurrently, or too much for one invocation. */
 import type { DynamoDBRecord } from 'aws-lambda'
 import { describe, expect, test } from 'vitest'
-import type { LifeLimits } from '../../../../lib/authentication/keystatus.ts'
 import { createChangelogCollector } from '../../../../lib/engine/controllers/changelog.ts'
 import type { Collector } from '../../../../lib/engine/controllers/garbagecollector.ts'
 import type { DeleteOptions } from '../../../../lib/engine/registry/delete.ts'
 import { OutOfTime } from '../../../../lib/engine/registry/parallel.ts'
 import type { Storage } from '../../../../lib/engine/storage/interface.ts'
+import type { LifeLimits } from '../../../../lib/keys/credential/keystatus.ts'
 import { blocking, collectStream, interceptCalls, newWorld, passesFilter, reference, type World } from './world.ts'
 
 class Dead extends Error {}

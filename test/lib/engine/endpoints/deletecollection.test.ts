@@ -1,6 +1,6 @@
 /** Tests collections that are too large for one DELETE: the response, and that the next request continues. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { VirtualClusterInstance } from '../../../../lib/apis/management/v1/virtualclusterinstance.ts'
+import { VirtualClusterInstance } from '../../../../lib/clusters/virtualclusterinstance.ts'
 import type { EndpointServices } from '../../../../lib/engine/endpoints/call.ts'
 import { deleteCollectionHandler } from '../../../../lib/engine/endpoints/handlers/delete.ts'
 import { createObject } from '../../../../lib/engine/registry/create.ts'

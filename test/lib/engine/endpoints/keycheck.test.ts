@@ -1,11 +1,11 @@
 /** Tests that responses stop after their key is revoked, with a fake clock and the real store. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OwnedAccessKey } from '../../../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { EndpointServices } from '../../../../lib/engine/endpoints/call.ts'
 import { listHandler } from '../../../../lib/engine/endpoints/handlers/list.ts'
 import type { ApiResponse } from '../../../../lib/engine/endpoints/request.ts'
 import { createObject } from '../../../../lib/engine/registry/create.ts'
 import { StorageError } from '../../../../lib/engine/storage/errors.ts'
+import { OwnedAccessKey } from '../../../../lib/keys/ownedaccesskey.ts'
 import { startDeployment, type TestDeployment } from '../../../support/deployment.ts'
 import { answer } from '../../../support/exchange.ts'
 import { admin, contextOf } from '../../../support/users.ts'

@@ -8,8 +8,8 @@ import {
 } from '../../../../lib/engine/outbound/addresses.ts'
 import { sendHttps } from '../../../../lib/engine/outbound/https.ts'
 import { unlimited } from '../../../support/deadlines.ts'
-import { type Authority, SERVER_AUTH, testAuthority } from '../../kubeconfig/authority.ts'
-import { type FaultyCluster, startFaultyCluster } from '../../kubeconfig/faultycluster.ts'
+import { type Authority, SERVER_AUTH, testAuthority } from '../../clusters/authority.ts'
+import { type FaultyCluster, startFaultyCluster } from '../../clusters/faultycluster.ts'
 
 let authority: Authority
 let server: FaultyCluster

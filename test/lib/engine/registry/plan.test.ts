@@ -1,9 +1,8 @@
 /** Tests in which order a plan takes effect, and which writes a kind is asked to plan. */
 
 import { beforeEach, expect, test } from 'vitest'
-import { bindToMaker } from '../../../../lib/authentication/maker.ts'
-import { administers } from '../../../../lib/authorization/users/administrators.ts'
-import { authorOf } from '../../../../lib/authorization/users/author.ts'
+import { administers } from '../../../../lib/access/users/administrators.ts'
+import { authorOf } from '../../../../lib/access/users/author.ts'
 import { invalid } from '../../../../lib/engine/meta/errors/fielderror.ts'
 import { conflict, StatusError } from '../../../../lib/engine/meta/errors/status.ts'
 import { object, string } from '../../../../lib/engine/meta/schema/schema.ts'
@@ -15,6 +14,7 @@ import { refuseInvalid, type Store } from '../../../../lib/engine/registry/store
 import { updateObject } from '../../../../lib/engine/registry/update.ts'
 import type { Storage } from '../../../../lib/engine/storage/interface.ts'
 import { getCompanion } from '../../../../lib/engine/storage/readcompanions.ts'
+import { bindToMaker } from '../../../../lib/keys/credential/maker.ts'
 import { endless } from '../../../support/deadlines.ts'
 import { admin, contextOf } from '../../../support/users.ts'
 import { newWorld, type World } from '../controllers/world.ts'

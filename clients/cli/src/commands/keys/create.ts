@@ -1,8 +1,8 @@
 /** `keyplane keys create`: creates an access key and prints its value once. */
 
-import { type KeyText, keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
-import { isUnrestricted } from '../../../../../lib/authorization/scopes/unrestricted.ts'
+import { isUnrestricted } from '../../../../../lib/access/scopes/unrestricted.ts'
 import type { JsonObject } from '../../../../../lib/engine/meta/types.ts'
+import { type KeyText, keyTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { mayBeMade } from '../../../../core/src/answers.ts'
 import type { AccessKey, Scope } from '../../../../core/src/objects.ts'
 import type { CallOptions } from '../../api/call.ts'

@@ -1,6 +1,6 @@
 /** `keyplane keys list`: shows access keys as a table. */
 
-import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { keySelector } from '../../../../core/src/keyselector.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { asKey, keyPath, stateOf } from '../../api/keys.ts'

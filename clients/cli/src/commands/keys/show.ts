@@ -1,6 +1,7 @@
 /** `keyplane keys show`: shows one access key. */
-import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
-import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+
+import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
+import { keyTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { duration } from '../../../../core/src/durations.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { asKey, keyPath, stateOf } from '../../api/keys.ts'

@@ -1,4 +1,4 @@
-import type { KeyText } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import type { KeyText } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { Field, type FieldTexts } from './field.tsx'
 
 export interface KeyTextFieldProps extends FieldTexts {

@@ -1,7 +1,7 @@
 /** The ways in which a kube config signs in: what is asked of the server, and the commands that belong to it. */
 
+import { deploymentName } from '../../../../../lib/clusters/deployment.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../../../../../lib/engine/meta/value/durations.ts'
-import { deploymentName } from '../../../../../lib/kubeconfig/deployment.ts'
 import { CURL_SECONDS, curlArguments, curlOptions } from '../../../../core/src/curl.ts'
 import { paths } from '../../api/paths.ts'
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { otherTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
-import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
+import { otherTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { Time } from '../../components/time.tsx'

@@ -1,6 +1,6 @@
 /** Shows the facts of a key. */
-import { isUnrestricted } from '../../../../../lib/authorization/scopes/unrestricted.ts'
-import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { isUnrestricted } from '../../../../../lib/access/scopes/unrestricted.ts'
+import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { isSession } from '../../../../core/src/sessions.ts'
 import { disabledReason, isActive } from '../../api/keyfacts.ts'
 import { Badge } from '../../components/badge.tsx'

@@ -1,5 +1,5 @@
 /** Writes access keys as a file for other programs. Members are named one by one, so that no value and no hash can be among them. */
-import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { stateWords } from '../../api/keyfacts.ts'
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ApiResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
+import type { ApiResource } from '../../../../../lib/access/attributes/resourcetext.ts'
 import { MINUTE_MS } from '../../../../../lib/engine/meta/value/durations.ts'
 import type { AccessKey, AccessReview } from '../../../../core/src/objects.ts'
 import type { Api } from '../../api/client.ts'

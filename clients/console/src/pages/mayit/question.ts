@@ -1,5 +1,5 @@
 /** The question of the page "Access check": between the address, the form, the request and the command line. It holds no secret. */
-import { type ApiResource, readResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
+import { type ApiResource, readResource } from '../../../../../lib/access/attributes/resourcetext.ts'
 import { clusterResource, resourceHere } from '../../../../core/src/words/clusterresources.ts'
 import { verbProblem } from '../../../../core/src/words/verbs.ts'
 import { heredoc, option, shellWord } from '../../text/kubectl.ts'

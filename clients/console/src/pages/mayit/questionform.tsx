@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ApiResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
+import type { ApiResource } from '../../../../../lib/access/attributes/resourcetext.ts'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField, type TextFieldProps } from '../../components/forms/textfield.tsx'
 import { PLACES, type Place, type Problems, type Question } from './question.ts'

@@ -1,5 +1,5 @@
 /** Writes the commands that create a key: that of kubectl, and that of keyplane where its options can say the same. */
-import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import { keyTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { Scope } from '../../../../core/src/objects.ts'
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
 import { lifetimeText } from '../../text/lifetime.ts'

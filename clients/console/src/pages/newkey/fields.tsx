@@ -1,4 +1,4 @@
-import { displayName, type KeyText, otherTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import { displayName, type KeyText, otherTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { Self } from '../../../../core/src/objects.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { KeyTextField } from '../../components/forms/keytextfield.tsx'

@@ -1,6 +1,7 @@
 /** The form of a new key: what a person types, and the object that it is. */
-import { eachKeyText, type KeyTextName, keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+
 import { DAY_SECONDS } from '../../../../../lib/engine/meta/value/durations.ts'
+import { eachKeyText, type KeyTextName, keyTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { AccessKey, Self } from '../../../../core/src/objects.ts'
 import { newRow, type ScopeRow, scopeOf } from '../../components/scope/scoperows.ts'
 import { choiceOf, type LifetimeChoice, secondsOf } from '../../text/lifetimechoice.ts'

@@ -1,5 +1,5 @@
 /** Fills the form of a new key with what another key is. */
-import { eachKeyText } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import { eachKeyText } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { AccessKey, Self } from '../../../../core/src/objects.ts'
 import { withoutMark } from '../../../../core/src/sessions.ts'
 import { rowsOfScope } from '../../components/scope/rowsofscope.ts'

@@ -1,5 +1,5 @@
 /** Says in plain sentences what a key means: whose it is, what it may do, from where, and when it ends. */
-import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { DAY_SECONDS } from '../../../../../lib/engine/meta/value/durations.ts'
 import type { Scope, Self } from '../../../../core/src/objects.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'

@@ -1,5 +1,5 @@
 /** Finds what is wrong with the form before the server is asked, and the fields of what the server refuses. */
-import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import { keyTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { ApiError } from '../../api/status.ts'
 import type { Problem } from '../../components/scope/problems.ts'
 import { rowFieldOf, scopeProblems } from '../../components/scope/scoperows.ts'

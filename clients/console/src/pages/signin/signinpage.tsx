@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { deploymentName } from '../../../../../lib/kubeconfig/deployment.ts'
+import { deploymentName } from '../../../../../lib/clusters/deployment.ts'
 import { server } from '../../api/root.ts'
 import { Brand } from '../../components/brand.tsx'
 import { Foreign } from '../../components/foreign.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Code } from '../../components/code.tsx'

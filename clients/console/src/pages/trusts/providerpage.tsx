@@ -1,4 +1,4 @@
-import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { paths } from '../../api/paths.ts'
 import type { Provider } from '../../api/trusts.ts'
 import { Badge } from '../../components/badge.tsx'

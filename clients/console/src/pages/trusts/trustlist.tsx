@@ -1,4 +1,4 @@
-import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { DEFAULT_TTL, type Provider, type Trust } from '../../api/trusts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'

@@ -1,4 +1,4 @@
-import { scopePhrases } from '../../../../../lib/authorization/scopes/words.ts'
+import { scopePhrases } from '../../../../../lib/access/scopes/words.ts'
 import type { AccessKey, List } from '../../../../core/src/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { server } from '../../api/root.ts'

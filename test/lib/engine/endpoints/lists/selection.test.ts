@@ -1,7 +1,7 @@
 /** Tests that a list authorized as a request for one object shows only that object. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { requestAttributes } from '../../../../../lib/authorization/attributes/requestattributes.ts'
+import { requestAttributes } from '../../../../../lib/access/attributes/requestattributes.ts'
 import { listOptions } from '../../../../../lib/engine/endpoints/lists/listoptions.ts'
 import { selecting, selectionOf } from '../../../../../lib/engine/endpoints/lists/selection.ts'
 import { StatusError } from '../../../../../lib/engine/meta/errors/status.ts'

@@ -1,8 +1,8 @@
 /** Tests watches of resources without objects: how long they last and how often they send something. */
 import { expect, test } from 'vitest'
-import { CustomResourceDefinition } from '../../../../../lib/apis/apiextensions/v1/customresourcedefinition.ts'
 import type { ApiRequest } from '../../../../../lib/engine/endpoints/request.ts'
 import { emptyCollection } from '../../../../../lib/engine/endpoints/watches/emptycollection.ts'
+import { CustomResourceDefinition } from '../../../../../lib/server/documents/customresourcedefinition.ts'
 import { endless } from '../../../../support/deadlines.ts'
 import { admin } from '../../../../support/users.ts'
 

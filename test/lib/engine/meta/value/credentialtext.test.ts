@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { generateAccessKey } from '../../../../../lib/authentication/accesskey.ts'
+import { PRIVATE_CLAIM } from '../../../../../lib/clusters/token/claims.ts'
 import { misplacedCredentials } from '../../../../../lib/engine/meta/schema/misplaced.ts'
 import type { KubeObject } from '../../../../../lib/engine/meta/types.ts'
 import { holdsCredential, withoutCredentials } from '../../../../../lib/engine/meta/value/credentialtext.ts'
-import { PRIVATE_CLAIM } from '../../../../../lib/kubeconfig/token/claims.ts'
+import { generateAccessKey } from '../../../../../lib/keys/credential/accesskey.ts'
 
 const key = generateAccessKey(randomBytes)
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -1,6 +1,6 @@
 /** Compares what a key may do with one scope and with another, entry by entry. */
-import { isEntry, isUnlimited } from '../../../../../../lib/authorization/scopes/unrestricted.ts'
-import { scopeWords } from '../../../../../../lib/authorization/scopes/words.ts'
+import { isEntry, isUnlimited } from '../../../../../../lib/access/scopes/unrestricted.ts'
+import { scopeWords } from '../../../../../../lib/access/scopes/words.ts'
 import type { Scope } from '../../../../../core/src/objects.ts'
 import { isSame } from '../../../text/same.ts'
 import { scopeEntries } from '../../../text/scopeentries.ts'

@@ -1,9 +1,5 @@
 /** Makes the patch of an edited key: only the fields that the person has changed, for the version that the person has seen. */
-import {
-  eachKeyText,
-  type KeyTextName,
-  keyTexts,
-} from '../../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import { eachKeyText, type KeyTextName, keyTexts } from '../../../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { choiceOf, type LifetimeChoice, secondsOf } from '../../../text/lifetimechoice.ts'
 import { sourcesOf } from '../../../text/sources.ts'

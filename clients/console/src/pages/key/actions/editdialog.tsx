@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { keyTexts } from '../../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import { keyTexts } from '../../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
 import { KeyTextField } from '../../../components/forms/keytextfield.tsx'

@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { restrictsInside } from '../../../lib/access/restriction.ts'
+import { evaluate } from '../../../lib/access/scopes/evaluate.ts'
+import type { Scope } from '../../../lib/access/scopes/scope.ts'
+import cases from './vectors/restriction.cases.json' with { type: 'json' }
+
+const options = { projectNamespacePrefix: 'p-' }
+const dev = { type: 'virtualCluster', namespace: 'p-shop', name: 'dev' } as const
+const outside = { ...dev, namespace: 'elsewhere' }
+const restricts = (...chain: Scope[]) => restrictsInside(chain, dev, options)
+
+describe('restrictsInside', () => {
+  test('is false without a scope, wherever the instance is', () => {
+    expect([restricts(), restrictsInside([], outside, options)]).toEqual([false, false])
+  })
+
+  test('is true for every scope outside of projects', () =>
+    expect(restrictsInside([{ rules: [{}] }], outside, options)).toBe(true))
+
+  test.each(cases.unrestricted as [string, Scope][])('is false for %s', (_, scope) =>
+    expect([restricts(scope), restricts(scope, {})]).toEqual([false, true]),
+  )
+
+  test.each(cases.restricting as [string, Scope][])('is true for %s', (_, scope) => expect(restricts(scope)).toBe(true))
+
+  test.each<[Scope, boolean]>([
+    [{ clusters: [{ cluster: 'eu' }] }, false],
+    [{ clusters: [{ cluster: '*' }] }, false],
+    [{ clusters: [{ cluster: 'us' }] }, true],
+    [{ rules: [{ cluster: 'eu' }] }, false],
+    [{ rules: [{ cluster: 'eu', verbs: ['get'] }] }, true],
+    [{ spaces: [{ project: '*', space: '*' }] }, true],
+  ])('in cluster eu, %j restricts: %s', (one, expected) => {
+    expect(restrictsInside([one], { type: 'cluster', name: 'eu' }, options)).toBe(expected)
+    expect(restrictsInside([], { type: 'cluster', name: 'eu' }, options)).toBe(false)
+  })
+
+  // threat: virtual-11
+  test.each([
+    [dev, { type: 'ProjectVirtualCluster', project: 'shop', virtualCluster: 'dev' }],
+    [
+      { type: 'cluster', name: 'eu' },
+      { type: 'Cluster', cluster: 'eu' },
+    ],
+  ] as const)('is false in %j only if the evaluator denies nothing there', (place, target) => {
+    const names = fc.constantFrom('', 'get', '*', 'dev', 'shop', 'p-shop', 'pods', 'eu')
+    const few = fc.option(fc.array(names, { maxLength: 2 }), { nil: undefined })
+    const rule = fc.record(
+      {
+        verbs: few,
+        resourceNames: few,
+        namespaces: few,
+        nonResourceURLs: few,
+        cluster: fc.option(names, { nil: undefined }),
+        resources: fc.option(fc.array(fc.record({ group: names, resources: fc.array(names) }), { maxLength: 1 }), {
+          nil: undefined,
+        }),
+        virtualClusters: fc.option(fc.array(fc.record({ name: names, namespace: names }), { maxLength: 2 }), {
+          nil: undefined,
+        }),
+      },
+      { requiredKeys: [] },
+    ) as fc.Arbitrary<NonNullable<Scope['rules']>[number]>
+    const scope: fc.Arbitrary<Scope> = fc.record(
+      {
+        roles: fc.array(fc.record({ role: fc.constantFrom('agent', 'vcluster', 'loftCLI') }), { maxLength: 1 }),
+        clusters: fc.array(fc.record({ cluster: names }), { maxLength: 2 }),
+        projects: fc.array(fc.record({ project: names }), { maxLength: 2 }),
+        virtualClusters: fc.array(fc.record({ project: names, virtualCluster: names }), { maxLength: 2 }),
+        rules: fc.array(rule, { maxLength: 3 }),
+      },
+      { requiredKeys: [] },
+    )
+    const asked = fc.oneof(
+      fc.record({ kind: fc.constant('nonresource' as const), target: fc.constant(target), verb: names, path: names }),
+      fc.record({
+        kind: fc.constant('resource' as const),
+        target: fc.constant(target),
+        verb: names,
+        group: names,
+        resource: names,
+        subresource: names,
+        name: names,
+        namespace: names,
+      }),
+    )
+    let free = 0
+    fc.assert(
+      fc.property(
+        fc.array(scope, { maxLength: 2 }),
+        fc.array(asked, { minLength: 5, maxLength: 5 }),
+        (chain, requests) => {
+          if (restrictsInside(chain, place, options)) return
+          free++
+          for (const request of requests) expect(evaluate(chain, request, options).allowed).toBe(true)
+        },
+      ),
+      { numRuns: 2000 },
+    )
+    expect(free).toBeGreaterThan(100)
+  })
+})
