@@ -107,7 +107,7 @@ const below: Record<string, readonly string[]> = {
   'engine/example': engine,
   'kinds.ts': [],
   access: [...engine, 'kinds.ts'],
-  keys: [...engine, 'kinds.ts', 'access', 'clusters', 'federation', 'reviews'],
+  keys: [...engine, 'kinds.ts', 'access'],
   clusters: [...engine, 'kinds.ts', 'access', 'keys'],
   federation: [...engine, 'kinds.ts', 'access', 'keys', 'clusters'],
   revocation: [...engine, 'kinds.ts', 'access', 'keys', 'clusters', 'federation'],

@@ -2,10 +2,10 @@
 
 import { int64, object, string } from '../engine/meta/schema/schema.ts'
 import type { VirtualKind } from '../engine/registry/kind.ts'
-import type { Services } from '../keys/services.ts'
 import { KINDS } from '../kinds.ts'
 import { Cluster } from './cluster.ts'
 import { kubeConfigOf } from './kubeconfigs.ts'
+import type { ClusterServices } from './services.ts'
 
 const spec = object('The requested kubeconfig.', {
   ttl: int64(
@@ -15,7 +15,7 @@ const spec = object('The requested kubeconfig.', {
   server: string('https URL to write to the kubeconfig instead of the one of the cluster.'),
 })
 
-export const ClusterKubeConfig: VirtualKind<Services> = kubeConfigOf(Cluster, {
+export const ClusterKubeConfig: VirtualKind<ClusterServices> = kubeConfigOf(Cluster, {
   ...KINDS.ClusterKubeConfig,
   description:
     'The kubeconfig of a connected cluster, with the token that a DirectClusterEndpointToken for this cluster has, or with a token of a service account of the cluster. The server returns it once and does not store it.',

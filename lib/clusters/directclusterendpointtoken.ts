@@ -9,13 +9,13 @@ import { checkDeadline } from '../engine/meta/errors/deadline.ts'
 import { invalidObject } from '../engine/meta/errors/status.ts'
 import { int64, object, string, time } from '../engine/meta/schema/schema.ts'
 import type { IssuedCredential, VirtualKind } from '../engine/registry/kind.ts'
-import type { Services } from '../keys/services.ts'
 import { KINDS } from '../kinds.ts'
+import type { ClusterServices } from './services.ts'
 import { issueToken, prepareClusterToken, signatureWarnings } from './token/issuer.ts'
 
 const { group, kind } = KINDS.DirectClusterEndpointToken
 
-export const DirectClusterEndpointToken: VirtualKind<Services> = {
+export const DirectClusterEndpointToken: VirtualKind<ClusterServices> = {
   ...KINDS.DirectClusterEndpointToken,
   description: 'A token for direct access to a connected cluster. The server returns it once and does not store it.',
   grantsAccess: true,

@@ -7,11 +7,11 @@ import { type FromSchema, type ObjectSchema, object, string, time } from '../eng
 import type { KubeObject } from '../engine/meta/types.ts'
 import type { StoredKind, VirtualKind } from '../engine/registry/kind.ts'
 import { getObject } from '../engine/registry/read.ts'
-import type { Services } from '../keys/services.ts'
 import type { KindRow } from '../kinds.ts'
 import { writtenCredential } from './configtext.ts'
 import { createKubeConfig } from './kubeconfig.ts'
 import { type ParentRequest, parentOf } from './parent.ts'
+import type { ClusterServices } from './services.ts'
 
 interface Definition extends KindRow {
   subresource: string
@@ -34,9 +34,9 @@ const NOUNS = { token: 'token', certificate: 'client certificate' } as const
 
 /** Returns the kind of the kubeconfigs of a stored kind. */
 export function kubeConfigOf<I>(
-  parentKind: StoredKind<Services, I>,
+  parentKind: StoredKind<ClusterServices, I>,
   { type, noun, spec, validate, ...row }: Definition,
-): VirtualKind<Services> {
+): VirtualKind<ClusterServices> {
   const { group, kind, subresource } = row
 
   /** Validates that a name in the body matches the name in the path, as for a TokenRequest. */

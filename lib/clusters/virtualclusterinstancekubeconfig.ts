@@ -5,9 +5,9 @@ import { misplacedCredentials } from '../engine/meta/schema/misplaced.ts'
 import { boolean, int32, list, object, string } from '../engine/meta/schema/schema.ts'
 import type { KubeObject } from '../engine/meta/types.ts'
 import type { VirtualKind } from '../engine/registry/kind.ts'
-import type { Services } from '../keys/services.ts'
 import { KINDS } from '../kinds.ts'
 import { kubeConfigOf } from './kubeconfigs.ts'
+import type { ClusterServices } from './services.ts'
 import { VirtualClusterInstance } from './virtualclusterinstance.ts'
 
 const spec = object('The requested kubeconfig.', {
@@ -42,7 +42,7 @@ function pluginErrors({ spec: { exec } = {}, ...rest }: KubeObject): FieldError[
   return exec === undefined ? [] : misplacedCredentials({ ...rest, metadata: {}, spec: { exec } })
 }
 
-export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = kubeConfigOf(VirtualClusterInstance, {
+export const VirtualClusterInstanceKubeConfig: VirtualKind<ClusterServices> = kubeConfigOf(VirtualClusterInstance, {
   ...KINDS.VirtualClusterInstanceKubeConfig,
   description: 'The kubeconfig of a virtual cluster. The server returns it once and does not store it.',
   type: 'virtualCluster',

@@ -24,7 +24,6 @@ import type { Stored } from '../engine/storage/interface.ts'
 import { makersOf } from '../keys/credential/makers.ts'
 import { formerAfter, presentScopeChanges, takeDrop, validateDrop } from '../keys/scope.changes.ts'
 import { addedWarning, changedRuleWarnings } from '../keys/scope.warnings.ts'
-import type { Services } from '../keys/services.ts'
 import { KINDS } from '../kinds.ts'
 import { forbiddenTrust, forbiddenTrustChange } from './federatedidentitycredential.authorize.ts'
 import { spec, status, type TrustSpec } from './federatedidentitycredential.schema.ts'
@@ -41,6 +40,7 @@ import {
 import { endOfGate, gateCompanions, phaseOf } from './gates.ts'
 import { useRule } from './identityprovider.values.ts'
 import type { Provider } from './provider.ts'
+import type { FederationServices } from './services.ts'
 import { clientIdOf, DEFAULT_TTL, decodeTrustInternal, encodeTrustInternal, toTrust } from './trust.ts'
 
 /** The characters of claims that a column shows. */
@@ -78,7 +78,7 @@ export const columns: readonly Column[] = [
 
 const gateItems = gateCompanions('trust', toTrust)
 
-async function plan(services: Services, write: Write): Promise<Planned> {
+async function plan(services: FederationServices, write: Write): Promise<Planned> {
   const { type, draft, before, context } = write
   const { user, now } = context
   if (type === 'delete') return { items: () => gateItems(undefined, before, now) }
@@ -114,7 +114,7 @@ async function plan(services: Services, write: Write): Promise<Planned> {
 
 /** Returns the provider that a trust names, if the user may use it. */
 async function usableProvider(
-  services: Services,
+  services: FederationServices,
   { identityProvider }: TrustSpec,
   user: UserInfo,
 ): Promise<Provider | undefined> {
@@ -156,7 +156,7 @@ function changedInternal(
 
 /** Returns the 422 errors of a trust. Warns if there are none. */
 function judge(
-  services: Services,
+  services: FederationServices,
   { object, internal }: Pick<Stored, 'object' | 'internal'>,
   before: Stored | undefined,
   provider: Provider | undefined,
@@ -175,7 +175,7 @@ function judge(
 }
 
 function quotaOf(
-  { keys: { maxPerOwner: most } }: Services,
+  { keys: { maxPerOwner: most } }: FederationServices,
   trust: Pick<Stored, 'object' | 'internal'>,
   user: UserInfo,
 ): Planned['quota'] {
@@ -183,7 +183,7 @@ function quotaOf(
   return { name: 'max-keys-per-owner', partition: keyIdentity(toKey(trust)), most }
 }
 
-const strategy = (services: Services): Strategy => ({
+const strategy = (services: FederationServices): Strategy => ({
   access(stored, verb, subresource, user) {
     if (!stored) return { type: 'allowed' }
     const key = toKey(stored)
@@ -215,7 +215,7 @@ const OWN = 'own federated identity credential'
 /** Stands for the provider of a draft without a usable one, which validation refuses. */
 const UNKNOWN = 'unknown'
 
-export const FederatedIdentityCredential: StoredKind<Services> = {
+export const FederatedIdentityCredential: StoredKind<FederationServices> = {
   ...KINDS.FederatedIdentityCredential,
   shortNames: ['fic'],
   description:

@@ -8,7 +8,6 @@ import { column, wide } from '../engine/registry/column.ts'
 import type { Draft, Planned, StoredKind, Strategy, Write } from '../engine/registry/kind.ts'
 import { refuseInvalid } from '../engine/registry/store.ts'
 import type { Stored } from '../engine/storage/interface.ts'
-import type { Services } from '../keys/services.ts'
 import { KINDS } from '../kinds.ts'
 import { endOfGate, gateCompanions, phaseOf } from './gates.ts'
 import { forbiddenProvider, forbiddenProviderChange } from './identityprovider.authorize.ts'
@@ -23,6 +22,7 @@ import {
   toProvider,
   typeOf,
 } from './provider.ts'
+import type { FederationServices } from './services.ts'
 
 /** What every user with `use` may do. An access review can ask for `use` itself. */
 const USE: readonly string[] = ['get', 'list', 'watch', 'use']
@@ -39,7 +39,7 @@ const columns = [
 
 const gateItems = gateCompanions('provider', toProvider)
 
-async function plan(services: Services, { type, draft, before, context }: Write): Promise<Planned> {
+async function plan(services: FederationServices, { type, draft, before, context }: Write): Promise<Planned> {
   const { user, now } = context
   if (type === 'delete') return { items: () => gateItems(undefined, before, now) }
   const internal = internalAfter(draft, before, now)
@@ -66,7 +66,7 @@ function internalAfter({ object }: Draft, before: Stored | undefined, now: Date)
   return encodeProviderInternal({ ...internal, revision, ...endOfGate(old, next, closes, now) })
 }
 
-const strategy = (services: Services): Strategy => ({
+const strategy = (services: FederationServices): Strategy => ({
   access(stored, verb, _subresource, user) {
     if (!stored) return mastersOnly(user, 'only system:masters may create identity providers')
     const rule = useRule(user, specOf(stored.object))
@@ -88,7 +88,7 @@ const strategy = (services: Services): Strategy => ({
   },
 })
 
-export const IdentityProvider: StoredKind<Services> = {
+export const IdentityProvider: StoredKind<FederationServices> = {
   ...KINDS.IdentityProvider,
   shortNames: ['idp'],
   description: 'An issuer of ID tokens, which FederatedIdentityCredentials exchange for access keys.',

@@ -7,7 +7,6 @@ import { duplicate, type FieldError, forbidden, invalid } from '../engine/meta/e
 import { deepEqual } from '../engine/meta/value/equal.ts'
 import type { Draft, RequestContext } from '../engine/registry/kind.ts'
 import type { Stored } from '../engine/storage/interface.ts'
-import type { FederationSettings, Services } from '../keys/services.ts'
 import { audienceWarning, validateAudience } from './audience.ts'
 import { rulesOf } from './catalogue.ts'
 import { accessWarnings } from './identityprovider.access.ts'
@@ -18,6 +17,7 @@ import { knownIssuer, tokenUses } from './issuers.ts'
 import { validateIssuerUrl, validateKeysUrl } from './issuerurl.ts'
 import { type PublicKey, parseKeySet, UnusableKeySet } from './jwks.ts'
 import { algorithmsOf, audienceOf, tokenUseOf, typeOf } from './provider.ts'
+import type { FederationServices, FederationSettings } from './services.ts'
 import { validateClaimCounts, validateProviderClaims } from './validateclaims.ts'
 
 /** Returns the 422 errors for a provider. `old` is set on updates. */
@@ -145,7 +145,7 @@ function keysOf(jwks: string): readonly PublicKey[] {
 
 /** Returns the 422 errors of a create or a change. Warns if there are none. */
 export async function judgeProvider(
-  services: Services,
+  services: FederationServices,
   { object }: Draft,
   old: Stored | undefined,
   { user, warn }: RequestContext,

@@ -1,25 +1,18 @@
-/** Declares the services that the kinds of this group use. `lib/server/server.ts` implements them. */
+/** Declares the services that kinds use. The rooms above add their own. `lib/server/server.ts` implements all of them. */
 
 import type { Attributes } from '../access/attributes/attributes.ts'
 import type { ScopeOptions } from '../access/scopes/project.ts'
 import type { SpaceOptions } from '../access/scopes/space.ts'
-import type { IssueServices } from '../clusters/boundtokens.ts'
-import type { IssuerSettings } from '../clusters/token/issuer.ts'
-import type { Signer } from '../clusters/token/signer.ts'
-import type { VirtualClusterServices } from '../clusters/virtualcluster.ts'
 import type { JsonObject } from '../engine/meta/types.ts'
 import type { ResourceAttributes } from '../engine/registry/attributes.ts'
 import type { RequestContext, StoredKind } from '../engine/registry/kind.ts'
 import type { Store } from '../engine/registry/store.ts'
 import type { Storage } from '../engine/storage/interface.ts'
-import type { Provider } from '../federation/provider.ts'
-import type { ReviewServices } from '../reviews/reviewservices.ts'
 import type { LifeLimits } from './credential/keystatus.ts'
 import type { KeyHash } from './credential/pepper.ts'
 import type { KeyIntent } from './ownedaccesskey.values.ts'
 import type { Asked, Purpose, Verdict } from './requests/admit.ts'
 import type { Authentication, LivingKey } from './requests/authenticate.ts'
-import type { Judgement } from './values/judge.ts'
 
 interface KeyServices {
   /** Generates an access key. */
@@ -39,30 +32,11 @@ interface KeyServices {
   maxPerOwner: number
 }
 
-/** Limits of identity providers and trusts in this deployment. */
-export interface FederationSettings {
-  /** The issuer of this API, the default audience of ID tokens. */
-  issuer: string
-  /** The URLs of this API. No provider may have one of them as its issuer. */
-  own: readonly string[]
-  /** Whether issuers may have private host names. */
-  allowPrivate: boolean
-  /** Maximum ttl of exchanged keys in seconds. */
-  maxTtl: number
-}
-
 export interface Services {
   keys: KeyServices
-  federation: FederationSettings
   scopes: ScopeOptions & SpaceOptions
   /** Whether the deployment records usage. */
   recordUsage: boolean
-  kubeConfigs: VirtualClusterServices
-  tokens: { settings: IssuerSettings; signer: Signer }
-  /** For clusters whose service accounts issue the tokens. */
-  serviceAccounts: IssueServices
-  /** Returns an identity provider, or undefined. Does not check who may use it. */
-  provider(name: string): Promise<Provider | undefined>
   /** Authenticates an access key. Without `writes`, the reuse of an ended value is not recorded. */
   authenticate(token: string, options?: { writes: boolean }): Promise<Authentication>
   /** Judges an authenticated key, confirms that it gives access, and records its use, as the purpose demands. */
@@ -79,14 +53,6 @@ export interface Services {
   sleep(ms: number): Promise<void>
   /** Throws 401 if the key of the request was changed since the request was allowed. */
   checkKeyHolds(context: RequestContext): Promise<void>
-}
-
-export interface AccessReviewServices extends Services, Pick<ReviewServices, 'decide' | 'reviewedKey'> {
-  scopes: ReviewServices['scopes']
-  /** Judges the value with this hash as for a request with it. */
-  judgeValue(hash: KeyHash): Promise<Judgement>
-  /** Returns the path of a request as scopes see it: without the base path. */
-  pathBelowBase(path: string): string
 }
 
 export interface UsageServices extends Services {

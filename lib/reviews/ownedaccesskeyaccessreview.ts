@@ -20,11 +20,11 @@ import { decodeKeyInternal } from '../keys/credential/keyinternal.ts'
 import { lifeOfStored } from '../keys/credential/keystatus.ts'
 import { readReviewedKey } from '../keys/ownedaccesskey.subresources.ts'
 import { sourceRefusal } from '../keys/requests/authenticate.ts'
-import type { AccessReviewServices } from '../keys/services.ts'
 import { valuesOf } from '../keys/values/keyvalues.ts'
 import { KINDS } from '../kinds.ts'
 import { spec, status } from './ownedaccesskeyaccessreview.schema.ts'
 import { type Asked, type ReviewSpec, readAsked, validateSpec } from './reviewedrequest.ts'
+import type { AccessReviewServices } from './reviewservices.ts'
 
 const { group, kind, subresource } = KINDS.OwnedAccessKeyAccessReview
 

@@ -5,9 +5,12 @@ import type { ScopeOptions } from '../access/scopes/project.ts'
 import type { ScopeChain } from '../access/scopes/scope.ts'
 import type { SpaceOptions } from '../access/scopes/space.ts'
 import type { RequestContext } from '../engine/registry/kind.ts'
+import type { KeyHash } from '../keys/credential/pepper.ts'
 import type { Asked, Purpose, Verdict } from '../keys/requests/admit.ts'
 import type { Authentication, LivingKey } from '../keys/requests/authenticate.ts'
+import type { Services } from '../keys/services.ts'
 import type { UsageRecorder } from '../keys/usage/recorder.ts'
+import type { Judgement } from '../keys/values/judge.ts'
 
 /** What a review compares a token with. */
 interface ReviewedKey {
@@ -42,3 +45,11 @@ export interface ReviewServices {
 /** Reports whether a review is of a cluster, which lets the key act. For an administrator, and in a dry run, it is a question and no use. */
 export const isOfCluster = ({ user, dryRun }: Pick<RequestContext, 'user' | 'dryRun'>): boolean =>
   user.mayReview === true && !dryRun
+
+export interface AccessReviewServices extends Services, Pick<ReviewServices, 'decide' | 'reviewedKey'> {
+  scopes: ReviewServices['scopes']
+  /** Judges the value with this hash as for a request with it. */
+  judgeValue(hash: KeyHash): Promise<Judgement>
+  /** Returns the path of a request as scopes see it: without the base path. */
+  pathBelowBase(path: string): string
+}

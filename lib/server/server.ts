@@ -12,6 +12,7 @@ import type { SpaceOptions } from '../access/scopes/space.ts'
 import { scopeWarnings } from '../access/scopewarnings.ts'
 import { createClusterClient } from '../clusters/cluster/client.ts'
 import { isVirtual } from '../clusters/serviceaccounts/target.ts'
+import type { ClusterServices } from '../clusters/services.ts'
 import type { IssuerSettings } from '../clusters/token/issuer.ts'
 import { checkIssuer } from '../clusters/token/jwks.ts'
 import { VirtualClusterInstance } from '../clusters/virtualclusterinstance.ts'
@@ -25,6 +26,7 @@ import type { Stored } from '../engine/storage/interface.ts'
 import { getCompanion } from '../engine/storage/readcompanions.ts'
 import { table as providerTable } from '../federation/identityprovider.values.ts'
 import { toProvider } from '../federation/provider.ts'
+import type { FederationServices } from '../federation/services.ts'
 import { generateAccessKey } from '../keys/credential/accesskey.ts'
 import { credentialItemKey } from '../keys/credential/credential.ts'
 import { endOfGates, findClosedGate, gateKeys } from '../keys/credential/gates.ts'
@@ -35,9 +37,8 @@ import { OwnedAccessKey } from '../keys/ownedaccesskey.ts'
 import { scopesOf } from '../keys/ownedaccesskey.values.ts'
 import { admit, confirmedBefore } from '../keys/requests/admit.ts'
 import { authenticate } from '../keys/requests/authenticate.ts'
-import type { AccessReviewServices, Services } from '../keys/services.ts'
 import { type Judgement, judge } from '../keys/values/judge.ts'
-import type { ReviewServices } from '../reviews/reviewservices.ts'
+import type { AccessReviewServices, ReviewServices } from '../reviews/reviewservices.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { admitting, authenticationDeps, judgeDeps } from './authentication.ts'
 import { boundRecords } from './boundrecords.ts'
@@ -52,7 +53,8 @@ import { describeError } from './process/logger.ts'
 export interface Server
   extends AuthenticatingServer,
     AccessReviewServices,
-    Services,
+    ClusterServices,
+    FederationServices,
     ReviewServices,
     EndpointServices,
     Decider<Server> {
