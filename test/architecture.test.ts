@@ -72,7 +72,7 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^openapi$/, 194],
   // It starts for each request whose own function starts as well.
   [/^authorizer$/, 339],
-  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 495],
+  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 496],
   [/^lifecycle$/, 517],
   [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 500],
   [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 515],
@@ -146,9 +146,10 @@ const layers: Record<string, readonly string[]> = {
   'lib/engine/storage': ['.', '*'],
   'lib/access': ['attributes', 'scopes', 'users', '.', 'advice'],
   'lib/keys': ['credential', 'history', 'usage', 'values', 'requests', '.', 'events'],
+  'lib/federation': ['.', 'oauth', 'exchange'],
   'lib/clusters': ['token', 'cluster', 'certificates', 'eks', 'serviceaccounts', '.'],
   'lib/engine/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
-  'lib/server': ['process', 'lambda', 'console', 'documents', '.', 'namespaces', 'oauth', 'exchange', 'leaks'],
+  'lib/server': ['process', 'lambda', 'console', 'documents', '.', 'namespaces', 'oauth', 'leaks'],
   'clients/action/src': ['runner', 'api', 'session', '.'],
   'clients/core/src': ['files', '.', 'words'],
   'clients/cli/src':

@@ -1,3 +1,3 @@
-import { tokenHandler } from '../../lib/server/exchange/tokenhandler.ts'
+import { tokenHandler } from '../../lib/server/oauth/tokenhandler.ts'
 
 export const handler = await tokenHandler()

@@ -18,13 +18,13 @@ import {
 } from '../clusters/serviceaccounts/target.ts'
 import { VirtualClusterInstance } from '../clusters/virtualclusterinstance.ts'
 import { unixSeconds } from '../engine/meta/encoding/time.ts'
+import { describeError } from '../engine/meta/errors/describe.ts'
 import type { Bound } from '../keys/credential/boundsecrets.ts'
 import { decodeKeyInternal, firstTokens } from '../keys/credential/keyinternal.ts'
 import { keyStatus, lifeOfStored } from '../keys/credential/keystatus.ts'
 import { historyItem } from '../keys/history/items.ts'
 import { OwnedAccessKey } from '../keys/ownedaccesskey.ts'
 import { scopesOf, toKey } from '../keys/ownedaccesskey.values.ts'
-import { describeError } from './process/logger.ts'
 import { createServer, type Server } from './server.ts'
 
 /** Time reserved at the end of an invocation to finish work in progress and to write the result. */

@@ -7,12 +7,12 @@ import type { Call, Handler, StoredCall, VirtualCall } from '../engine/endpoints
 import { answerComputed } from '../engine/endpoints/handlers/computed.ts'
 import type { ApiRequest, ApiResponse } from '../engine/endpoints/request.ts'
 import { runHandler } from '../engine/endpoints/run.ts'
+import { describeError } from '../engine/meta/errors/describe.ts'
 import type { KubeObject } from '../engine/meta/types.ts'
 import type { ComputedKind, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../engine/registry/kind.ts'
 import type { Table } from '../engine/storage/interface.ts'
 import type { LambdaHandler } from './lambda/runtime.ts'
 import { type Endpoint, type Notes, serveWith } from './lambda/serve.ts'
-import { describeError } from './process/logger.ts'
 import { createServer, type Server } from './server.ts'
 import { warmUp } from './warmup.ts'
 

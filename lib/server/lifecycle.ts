@@ -1,6 +1,7 @@
 /** Makes the handler that publishes events about access keys. A run that publishes something or fails writes a log line. */
 import type { Context } from 'aws-lambda'
 import { openBus } from '#event-bus'
+import { describeError } from '../engine/meta/errors/describe.ts'
 import { kindOf } from '../keys/events/event.ts'
 import type { Lifecycle } from '../keys/events/lifecycle.ts'
 import { publish } from '../keys/events/publish.ts'
@@ -10,7 +11,6 @@ import { OwnedAccessKey } from '../keys/ownedaccesskey.ts'
 import { keysThrough } from './keysthrough.ts'
 import { connectionOf, invokeLater } from './lambda/lambdaapi.ts'
 import { lazy } from './process/lazy.ts'
-import { describeError } from './process/logger.ts'
 import { createServer } from './server.ts'
 
 /** Time reserved at the end of an invocation to finish a batch and to write the result. */

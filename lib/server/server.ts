@@ -17,6 +17,7 @@ import type { IssuerSettings } from '../clusters/token/issuer.ts'
 import { checkIssuer } from '../clusters/token/jwks.ts'
 import { VirtualClusterInstance } from '../clusters/virtualclusterinstance.ts'
 import type { EndpointServices } from '../engine/endpoints/call.ts'
+import { describeError } from '../engine/meta/errors/describe.ts'
 import { keyChanged } from '../engine/meta/errors/status.ts'
 import { defined } from '../engine/meta/value/defined.ts'
 import type { ResourceAttributes } from '../engine/registry/attributes.ts'
@@ -48,7 +49,6 @@ import { storeOf } from './kindstores.ts'
 import { watchCounter } from './openwatches.ts'
 import type { Environment } from './process/environment.ts'
 import { lazy, type Makers, withParts } from './process/lazy.ts'
-import { describeError } from './process/logger.ts'
 
 export interface Server
   extends AuthenticatingServer,

@@ -2,7 +2,7 @@
 import { Agent } from 'node:https'
 import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MOST_KEYS } from '../../lib/server/exchange/slots.ts'
+import { MOST_KEYS } from '../../lib/federation/exchange/slots.ts'
 import {
   claimsOf,
   type Federation,

@@ -3,8 +3,9 @@
  * metrics. `inTime` (requestdeadline.ts) bounds the work between.
  */
 import type { ApiResponse } from '../../engine/endpoints/request.ts'
+import { describeError } from '../../engine/meta/errors/describe.ts'
 import { faultOf } from '../../engine/meta/errors/status.ts'
-import { describeError, type LogFields } from '../process/logger.ts'
+import type { LogFields } from '../process/logger.ts'
 import { callMetrics, countCalls, faultMetrics, type Measured, newCalls } from '../process/metrics.ts'
 import type { MinimalServer } from '../process/minimal.ts'
 import { type AuditedEvent, auditRecord, type Judgement } from './audit.ts'

@@ -1,10 +1,12 @@
 /** Makes and starts the Lambda handlers of the OAuth endpoints, which are public. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { internalContext } from '../../access/users/internalcontext.ts'
 import type { Deadline } from '../../engine/meta/errors/deadline.ts'
-import type { RequestContext } from '../../engine/registry/kind.ts'
 import { toStatusError } from '../../engine/registry/storageerrors.ts'
 import { StorageError } from '../../engine/storage/errors.ts'
+import { errorAnswer } from '../../federation/oauth/answers.ts'
+import type { OAuthCall } from '../../federation/oauth/call.ts'
+import { OAuthError, unavailable } from '../../federation/oauth/oautherror.ts'
+import type { Outcome } from '../../federation/oauth/outcomes.ts'
 import { table } from '../../keys/ownedaccesskey.table.ts'
 import { headersOf } from '../lambda/lambdaevents.ts'
 import { posted } from '../lambda/publicbody.ts'
@@ -17,24 +19,7 @@ import {
 } from '../lambda/publicendpoint.ts'
 import { createServer, type Server } from '../server.ts'
 import { warmUp } from '../warmup.ts'
-import { errorAnswer } from './answers.ts'
-import { type Form, readForm } from './form.ts'
-import { OAuthError, unavailable } from './oautherror.ts'
-import type { Outcome } from './outcomes.ts'
-
-/** A request to an OAuth endpoint. */
-export interface OAuthCall {
-  requestId: string
-  headers: Readonly<Record<string, string>>
-  form: Form
-  now: Date
-  deadline: Deadline
-  note: NoteFacts
-}
-
-/** Returns the context in which the server writes for a call, with full access. */
-export const writeContext = ({ now, deadline }: Pick<OAuthCall, 'now' | 'deadline'>): RequestContext =>
-  internalContext('system:exchange', now, deadline)
+import { readForm } from './readform.ts'
 
 export interface OAuthEndpoint<S extends Server> extends Omit<PublicEndpoint<Outcome>, 'answer'> {
   answer(call: OAuthCall, server: S): Promise<Pick<PublicAnswer<Outcome>, 'response' | 'outcome'>>

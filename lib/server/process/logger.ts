@@ -3,20 +3,6 @@ import type { Measured } from './metrics.ts'
 
 export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** Returns the class and message of an error and of its causes, for the log. */
-export function describeError(error: unknown): string {
-  const parts: string[] = []
-  for (let one = error, depth = 0; one !== undefined && depth < 5; depth++) {
-    if (!(one instanceof Error)) {
-      parts.push(typeof one)
-      break
-    }
-    parts.push(`${one.name}: ${one.message}`)
-    one = one.cause
-  }
-  return parts.join(' <- ')
-}
-
 /** Writes one log line. `measured` becomes metrics of the deployment. */
 export type Log = (level: 'info' | 'error', message: string, fields: LogFields, measured?: readonly Measured[]) => void
 

@@ -7,9 +7,9 @@
 
 import type { Companion, Storage } from '../../engine/storage/interface.ts'
 import { getCompanion } from '../../engine/storage/readcompanions.ts'
-import { type IdToken, LEEWAY, replayId } from '../../federation/idtoken.ts'
-import type { Trust } from '../../federation/trust.ts'
+import { type IdToken, LEEWAY, replayId } from '../idtoken.ts'
 import { OAuthError } from '../oauth/oautherror.ts'
+import type { Trust } from '../trust.ts'
 
 /** How long a record is kept after its token has expired, for clocks that differ. Seconds. */
 const KEPT = 3600

@@ -1,6 +1,7 @@
 /** An ID token, a trust and a provider, whose gates are open, for the tests of exchanges. */
+
+import type { Exchanged } from '../../../../lib/federation/exchange/exchangedkey.ts'
 import type { IdToken } from '../../../../lib/federation/idtoken.ts'
-import type { Exchanged } from '../../../../lib/server/exchange/exchangedkey.ts'
 import { newFederation, openGates } from '../../../support/exchangedkeys.ts'
 import type { World } from '../../engine/controllers/world.ts'
 

@@ -10,18 +10,17 @@ import { negotiateToken, type TokenForm } from '../../engine/endpoints/negotiati
 import type { ApiResponse } from '../../engine/endpoints/request.ts'
 import { rfc3339, unixSeconds } from '../../engine/meta/encoding/time.ts'
 import type { JsonObject } from '../../engine/meta/types.ts'
-import { rulesOf } from '../../federation/catalogue.ts'
-import { FederatedIdentityCredential } from '../../federation/federatedidentitycredential.ts'
-import { table as providerTable } from '../../federation/identityprovider.values.ts'
-import { type IdToken, MalformedIdToken, parseIdToken, replayId } from '../../federation/idtoken.ts'
-import type { IssuerKeys } from '../../federation/issuerkeys.ts'
-import { type Provider, tokenUseOf, toProvider } from '../../federation/provider.ts'
-import { type Trust, toTrust } from '../../federation/trust.ts'
+import { rulesOf } from '../catalogue.ts'
+import { FederatedIdentityCredential } from '../federatedidentitycredential.ts'
+import { table as providerTable } from '../identityprovider.values.ts'
+import { type IdToken, MalformedIdToken, parseIdToken, replayId } from '../idtoken.ts'
+import type { IssuerKeys } from '../issuerkeys.ts'
 import { jsonAnswer, textAnswer, yamlAnswer } from '../oauth/answers.ts'
-import type { OAuthCall } from '../oauth/endpoint.ts'
+import type { OAuthCall } from '../oauth/call.ts'
 import { malformed, notAccepted, OAuthError, unavailable } from '../oauth/oautherror.ts'
 import type { Outcome } from '../oauth/outcomes.ts'
-import type { Server } from '../server.ts'
+import { type Provider, tokenUseOf, toProvider } from '../provider.ts'
+import { type Trust, toTrust } from '../trust.ts'
 import { recordedClaims } from './exchangedkey.ts'
 import type { ExchangeServer } from './exchangeserver.ts'
 import type { exchangeForTarget as ExchangeForTarget } from './exchangetoken.ts'
@@ -123,7 +122,7 @@ function readIdToken(text: string): IdToken {
 }
 
 /** Reads the trust that the client names. It is never cached, so that a revoked trust ends at once. */
-async function readTrust({ storage }: Pick<Server, 'storage'>, { client }: ExchangeParameters): Promise<Trust> {
+async function readTrust({ storage }: Pick<ExchangeServer, 'storage'>, { client }: ExchangeParameters): Promise<Trust> {
   const stored = await storage.get(FederatedIdentityCredential.table, client.name)
   if (stored === undefined) throw notAccepted('unknown_client')
   const trust = toTrust(stored)
@@ -133,7 +132,10 @@ async function readTrust({ storage }: Pick<Server, 'storage'>, { client }: Excha
 }
 
 /** Reads the provider of the trust. A provider that was deleted and made again has another uid. */
-async function readProvider({ storage }: Pick<Server, 'storage'>, { spec, providerUid }: Trust): Promise<Provider> {
+async function readProvider(
+  { storage }: Pick<ExchangeServer, 'storage'>,
+  { spec, providerUid }: Trust,
+): Promise<Provider> {
   const stored = await storage.get(providerTable, spec.identityProvider)
   const provider = stored && toProvider(stored)
   if (provider?.uid !== providerUid) throw notAccepted('provider_missing')

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { OUTCOMES } from '../../../../lib/server/oauth/outcomes.ts'
+import { OUTCOMES } from '../../../../lib/federation/oauth/outcomes.ts'
 
 test('docs/audit.md has the row of each outcome', async () => {
   const page = await readFile(join(import.meta.dirname, '../../../../docs/audit.md'), 'utf8')

@@ -31,9 +31,9 @@ import { HOUR_SECONDS } from '../../engine/meta/value/durations.ts'
 import { objectKey } from '../../engine/registry/store.ts'
 import type { Stored } from '../../engine/storage/interface.ts'
 import { KINDS } from '../../kinds.ts'
-import type { OAuthCall } from '../oauth/endpoint.ts'
+import type { OAuthCall } from '../oauth/call.ts'
 import { endedBefore, OAuthError, unavailable } from '../oauth/oautherror.ts'
-import type { Server } from '../server.ts'
+import type { ExchangeServer } from './exchangeserver.ts'
 import { nameOf, type Target } from './target.ts'
 
 export interface IssuedToken {
@@ -68,7 +68,7 @@ const refused = (why: string): OAuthError => new OAuthError('invalid_target', 't
  * Reads the target, of which a connected cluster may have no object. One that does not exist is refused where one is that may not be used, so that nobody finds out with an ID token that was exchanged before.
  */
 export async function openTarget(
-  server: Server,
+  server: ExchangeServer,
   call: TargetCall,
   target: Target,
   form: TokenForm,
@@ -136,7 +136,7 @@ async function explained<T>(act: () => T | Promise<T>): Promise<T> {
 const textOf = (errors: readonly FieldError[]): string => errors.map(({ message }) => message).join('; ')
 
 function prepareToken(
-  { tokens }: Server,
+  { tokens }: ExchangeServer,
   { now }: TargetCall,
   place: Place,
   user: UserInfo,
@@ -150,7 +150,7 @@ function prepareToken(
   return prepared
 }
 
-function tokenSigner({ tokens: { signer } }: Server, { deadline, note }: TargetCall, prepared: Prepared) {
+function tokenSigner({ tokens: { signer } }: ExchangeServer, { deadline, note }: TargetCall, prepared: Prepared) {
   return async (): Promise<IssuedToken> => {
     const warnings = [...prepared.warnings, ...(await signatureWarnings(signer))]
     const { jti, aud: audiences } = prepared.claims
@@ -175,7 +175,7 @@ interface ParentRequest {
 
 /** Returns what makes a kube config of the target, or only its token if the cluster makes that. Checks first what needs no cluster. */
 async function parentSigner(
-  server: Server,
+  server: ExchangeServer,
   { now, deadline, note }: TargetCall,
   { stored: { object }, place: { type }, accounts, user, seconds, isWhole }: ParentRequest,
 ) {
@@ -188,7 +188,12 @@ async function parentSigner(
   return () => explained(() => (isWhole ? wholeOf(server, parent, user, note) : tokenOf(parent, note)))
 }
 
-async function wholeOf(server: Server, parent: Parent, user: UserInfo, note: TargetCall['note']): Promise<IssuedToken> {
+async function wholeOf(
+  server: ExchangeServer,
+  parent: Parent,
+  user: UserInfo,
+  note: TargetCall['note'],
+): Promise<IssuedToken> {
   const { createKubeConfig } = await import('../../clusters/kubeconfig.ts')
   const made = await createKubeConfig(parent, { user, issuer: server.issuer, dryRun: false })
   if ('errors' in made) throw refused(textOf(made.errors))

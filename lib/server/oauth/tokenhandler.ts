@@ -1,17 +1,17 @@
 /** Composes the Lambda handler of the token endpoint. */
 
+import { describeError } from '../../engine/meta/errors/describe.ts'
 import { privateDestinations, publicDestinations } from '../../engine/outbound/addresses.ts'
 import { fetchKeys } from '../../federation/discovery.ts'
+import { exchange } from '../../federation/exchange/exchange.ts'
+import type { ExchangeServer } from '../../federation/exchange/exchangeserver.ts'
+import { createSignatureLimit } from '../../federation/exchange/signaturelimit.ts'
 import { createIssuerKeys, type IssuerKeysObserver } from '../../federation/issuerkeys.ts'
+import type { Outcome } from '../../federation/oauth/outcomes.ts'
 import type { PublicHandler } from '../lambda/publicendpoint.ts'
-import { type OAuthEndpoint, startEndpoint } from '../oauth/endpoint.ts'
-import type { Outcome } from '../oauth/outcomes.ts'
 import { withParts } from '../process/lazy.ts'
-import { describeError } from '../process/logger.ts'
 import type { Server } from '../server.ts'
-import { exchange } from './exchange.ts'
-import type { ExchangeServer } from './exchangeserver.ts'
-import { createSignatureLimit } from './signaturelimit.ts'
+import { type OAuthEndpoint, startEndpoint } from './endpoint.ts'
 
 /** The outcomes as metrics show them. AWS bills each value of a dimension. */
 type Measured = 'granted' | 'dryRun' | 'malformed' | 'unproven' | 'refused' | 'replayed' | 'unavailable'
@@ -42,7 +42,10 @@ function measuredOutcome(outcome: Outcome): Measured {
   return unproven.has(outcome) ? 'unproven' : 'refused'
 }
 
-const endpoint: OAuthEndpoint<ExchangeServer> = {
+/** The server with what exchanges use besides. */
+type Exchanging = Server & ExchangeServer
+
+const endpoint: OAuthEndpoint<Exchanging> = {
   resource: 'oauth2/token',
   verb: 'create',
   answer: exchange,
@@ -67,7 +70,7 @@ const observe = ({ log }: Server): IssuerKeysObserver => ({
 })
 
 /** Returns the server with the keys of issuers, which remember keys and attempts for the life of the process. */
-function exchangeServer(server: Server): ExchangeServer {
+function exchangeServer(server: Server): Exchanging {
   const { config, sleep } = server
   const destinations = config.allowPrivateIssuers ? privateDestinations : publicDestinations
   const timeout = (ms: number) => AbortSignal.timeout(ms)

@@ -6,19 +6,19 @@ import { StatusError } from '../../engine/meta/errors/status.ts'
 import { beginCreate, type Creation } from '../../engine/registry/create.ts'
 import type { Outcome } from '../../engine/registry/store.ts'
 import { StorageError } from '../../engine/storage/errors.ts'
-import { rulesOf } from '../../federation/catalogue.ts'
-import { replayId } from '../../federation/idtoken.ts'
-import type { TokenUse } from '../../federation/issuers.ts'
-import { runOf } from '../../federation/run.ts'
 import type { TargetOfKey } from '../../keys/credential/keyinternal.ts'
 import type { KeyHash } from '../../keys/credential/pepper.ts'
 import { endedTargets } from '../../keys/credential/targetkeys.ts'
 import { OwnedAccessKey } from '../../keys/ownedaccesskey.ts'
 import { type KeyIntent, keyPath } from '../../keys/ownedaccesskey.values.ts'
-import { type OAuthCall, writeContext } from '../oauth/endpoint.ts'
-import type { Server } from '../server.ts'
+import { rulesOf } from '../catalogue.ts'
+import { replayId } from '../idtoken.ts'
+import type { TokenUse } from '../issuers.ts'
+import { type OAuthCall, writeContext } from '../oauth/call.ts'
+import { runOf } from '../run.ts'
 import type { IssuedToken } from './clustertoken.ts'
 import { type Exchanged, exchangedKeyName, exchangedKeyObject, labelsOf } from './exchangedkey.ts'
+import type { ExchangeServer } from './exchangeserver.ts'
 import { checkNotEnded, type Records, recordsDuringLife, recordsOnce } from './records.ts'
 import { checkUnused } from './replay.ts'
 
@@ -28,7 +28,7 @@ import { checkUnused } from './replay.ts'
  */
 const maxAttempts = 20
 
-type MakingServer = Pick<Server, 'storeOf'>
+type MakingServer = Pick<ExchangeServer, 'storeOf'>
 type MakingCall = Pick<OAuthCall, 'now' | 'deadline'>
 
 export interface Making<Signed> {

@@ -2,8 +2,8 @@
 import { extendChain, validateChain } from '../../access/scopes/chain.ts'
 import { givesReviews, type RoleEntry } from '../../access/scopes/roles.ts'
 import type { Scope, ScopeChain } from '../../access/scopes/scope.ts'
-import type { Provider } from '../../federation/provider.ts'
-import { DEFAULT_TTL, type Trust } from '../../federation/trust.ts'
+import type { Provider } from '../provider.ts'
+import { DEFAULT_TTL, type Trust } from '../trust.ts'
 import { invalidScope } from './requestedscope.ts'
 
 /** Maximum lifetimes of the deployment in seconds. `key` is 0 if there is none for all keys. */

@@ -1,28 +1,9 @@
-/** Reads the form of a request to an OAuth endpoint. Everything that could be read in two ways is refused. */
-import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { readPublicBody } from '../lambda/publicbody.ts'
+/** Decodes the form of a request to an OAuth endpoint. Everything that could be read in two ways is refused. */
 import { malformed, quoteValue } from './oautherror.ts'
 
 export type Form = ReadonlyMap<string, string>
 
-const maxBytes = 24 * 1024
 const maxParameters = 64
-
-const FORM_TYPE = /^application\/x-www-form-urlencoded[ \t]*(;[ \t]*charset=("utf-8"|utf-8)[ \t]*)?$/i
-
-/** Returns the parameters of the request. Throws invalid_request for a form that is ambiguous or in the wrong place. */
-export function readForm(event: APIGatewayProxyEvent): Form {
-  const tooLarge = () => malformed('the body is larger than 24 KiB')
-  const body = readPublicBody(event, { content: 'parameters', maxBytes, check, refuse: malformed, tooLarge })
-  return decodeForm(body.toString('latin1'))
-}
-
-function check(headers: Readonly<Record<string, string>>): void {
-  if (headers.authorization !== undefined)
-    throw malformed('the request must not have an Authorization header: its client is public')
-  if (!FORM_TYPE.test(headers['content-type']?.trim() ?? ''))
-    throw malformed('the content-type must be application/x-www-form-urlencoded, with no charset but utf-8')
-}
 
 /** The parameters that narrow what is granted. Without them it is more, so an unset variable of a script must not leave them out. */
 const narrowing: readonly string[] = ['audience', 'resource', 'scope']

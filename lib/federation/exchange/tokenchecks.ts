@@ -2,14 +2,14 @@
 
 import type { JsonObject, JsonValue } from '../../engine/meta/types.ts'
 import { own } from '../../engine/meta/value/walk.ts'
-import { concernsTenant, rulesOf } from '../../federation/catalogue.ts'
-import { type ClaimEntry, claimText, isLeftOut, unmetEntry } from '../../federation/claims.ts'
-import { checkTimes, type IdToken } from '../../federation/idtoken.ts'
-import { type IssuerType, longestLife } from '../../federation/issuers.ts'
-import { algorithmsOf, audienceOf, type Provider, typeOf } from '../../federation/provider.ts'
-import type { Trust } from '../../federation/trust.ts'
+import { concernsTenant, rulesOf } from '../catalogue.ts'
+import { type ClaimEntry, claimText, isLeftOut, unmetEntry } from '../claims.ts'
+import { checkTimes, type IdToken } from '../idtoken.ts'
+import { type IssuerType, longestLife } from '../issuers.ts'
 import { notAccepted, OAuthError, quoteName, quoteValue } from '../oauth/oautherror.ts'
 import type { RefusalReason } from '../oauth/outcomes.ts'
+import { algorithmsOf, audienceOf, type Provider, typeOf } from '../provider.ts'
+import type { Trust } from '../trust.ts'
 
 /** Checks that the token is made by this issuer for this API. Its signature is not verified yet. */
 export function checkTarget({ issuer, audience, alg }: IdToken, { spec }: Provider, ownIssuer: string): void {
