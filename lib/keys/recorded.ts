@@ -8,7 +8,7 @@ import { defined } from '../engine/meta/value/defined.ts'
 import type { CompanionItem, Storage } from '../engine/storage/interface.ts'
 import type { RecordedUsage } from './usage/items.ts'
 
-/** The most pages of 1 MB that are read. A process writes at most 64 entries of a key a day, so this is never reached by honest use. */
+/** The most pages of 1 MB that are read. A process writes at most 64 reads and 64 changes of a key a day, so this is never reached by honest use. */
 const MOST_PAGES = 4
 
 export async function readPartition(

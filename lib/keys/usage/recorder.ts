@@ -1,7 +1,7 @@
 /**
  * Records what keys do (docs/usage.md). Each process writes an entry of a key once a day, so a request that repeats one costs
- * no write. Beyond 64 entries of a key in a day it records only that there are more. What the scopes of a key refuse has a limit of its
- * own, so that a flood of it hides nothing that the key did.
+ * no write. Beyond 64 entries of a key in a day it records only that there are more. What changes something has a limit of its own, and so
+ * has what the scopes of a key refuse: a flood of reads hides no change, and a flood of refusals nothing that the key did.
  */
 
 import { type UsedPlace, usedEntry } from '../../access/advice/usedentry.ts'
@@ -50,10 +50,19 @@ interface Deps {
 interface Known {
   /** Requests, with names, that need nothing more. They save computing the entry. */
   requests: Set<string>
-  /** The sort keys of the items. */
-  items: Set<string>
+  /** The sort keys of the items, in the share to which each belongs. */
+  reads: Set<string>
+  changes: Set<string>
 }
 
+type Share = 'reads' | 'changes'
+
+const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head', 'options'])
+
+/** Returns the share of a request. Unknown verbs of clusters may change something. */
+const shareOf = ({ verb }: Attributes): Share => (READ_VERBS.has(verb) ? 'reads' : 'changes')
+
+/** The most entries of a share. */
 const MOST_ENTRIES = 64
 const MOST_REFUSED = 32
 /** Limits the memory. A full one forgets everything, so that entries are written again. */
@@ -97,7 +106,7 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
   }
 
   function knownOf(id: string): Known {
-    const known = keys.get(id) ?? { requests: new Set(), items: new Set() }
+    const known = keys.get(id) ?? { requests: new Set(), reads: new Set(), changes: new Set() }
     keys.set(id, known)
     return known
   }
@@ -127,11 +136,11 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
 
   const knownUse = ({ uid, generation = 0 }: UsedKey): Known => knownOf(`${uid} ${generation}`)
 
-  async function record(uid: string, known: Known, fact: UsageFact, at: number): Promise<void> {
+  async function record(uid: string, items: Set<string>, fact: UsageFact, at: number): Promise<void> {
     const exact = usageItem(uid, fact, at)
-    const item = known.items.has(exact.sk) || known.items.size < MOST_ENTRIES ? exact : usageItem(uid, 'others', at)
-    if (known.items.has(item.sk)) return
-    known.items.add(item.sk)
+    const item = items.has(exact.sk) || items.size < MOST_ENTRIES ? exact : usageItem(uid, 'others', at)
+    if (items.has(item.sk)) return
+    items.add(item.sk)
     owe(item)
     await flush()
   }
@@ -148,22 +157,22 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
       const entry = usedEntry(chain, attributes, place, scopes)
       // An entry says that the cluster asked, too.
       const fact: UsageFact | undefined = entry ? { entry } : place && { asked: place }
-      if (fact) await record(key.uid, known, fact, at)
+      if (fact) await record(key.uid, known[shareOf(attributes)], fact, at)
     },
     async refused({ uid }, chain, attributes, place, isLive) {
       const at = start()
-      const known = knownOf(`refused ${uid}`)
-      if (known.items.size > MOST_REFUSED) return
+      const items = knownOf(`refused ${uid}`)[shareOf(attributes)]
+      if (items.size > MOST_REFUSED) return
       const entry = usedEntry(chain, attributes, place, scopes)
-      const item = usageItem(uid, { refused: known.items.size < MOST_REFUSED ? entry : undefined }, at)
+      const item = usageItem(uid, { refused: items.size < MOST_REFUSED ? entry : undefined }, at)
       // Requests are not remembered, because they differ in the names of objects as often as somebody likes.
-      if (known.items.has(item.sk)) return
+      if (items.has(item.sk)) return
       if (++remembered > MOST_REQUESTS) forget()
-      known.items.add(item.sk)
+      items.add(item.sk)
       try {
         if (isLive && !(await isLive())) return
       } catch (error) {
-        known.items.delete(item.sk)
+        items.delete(item.sk)
         return failed(error)
       }
       owe(item)
@@ -171,7 +180,7 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
     },
     async accepted(key, place) {
       const at = start()
-      await record(key.uid, knownUse(key), { accepted: place }, at)
+      await record(key.uid, knownUse(key).reads, { accepted: place }, at)
     },
   }
 }

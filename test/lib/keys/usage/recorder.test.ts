@@ -30,8 +30,9 @@ function start() {
   return { world, written, recorder, days }
 }
 
-const getting = (name: string, namespace = 'p-web') =>
-  managementRequest(KINDS.VirtualClusterInstance, { verb: 'get', name, namespace })
+const asking = (verb: string, name: string, namespace = 'p-web') =>
+  managementRequest(KINDS.VirtualClusterInstance, { verb, name, namespace })
+const getting = (name: string, namespace?: string) => asking('get', name, namespace)
 const key = { uid: 'u-1', generation: 1 }
 const project = [{ projects: [{ project: 'web' }] }]
 const dev = { type: 'virtualCluster', namespace: 'p-web', name: 'dev' } as const
@@ -75,6 +76,28 @@ test('beyond 64 entries of a key there is one more, which says so', async () => 
   expect([written.length, days().filter((one) => one === 'others').length]).toEqual([66, 1])
   const own = written.filter(({ pk }) => pk === 'usage#u-1')
   expect(readUsage(own, scopes)).toMatchObject({ isIncomplete: true, entries: { length: 64 } })
+})
+
+// threat: usage-3
+test.each(['delete', 'use', '*'])('what may change something is recorded after a flood of reads (%s)', async (verb) => {
+  const { recorder, written } = start()
+  for (let n = 0; n < 70; n++) {
+    await recorder.used(key, project, getting('a', `p-${n}`))
+    await recorder.refused(key, [{}], getting('a', `p-${n}`))
+  }
+  await recorder.used(key, project, asking(verb, 'a'))
+  await recorder.refused(key, [{}], asking(verb, 'a'))
+  const { entries, refused } = readUsage(written, scopes)
+  const changes = [entries, refused].map((some) => some.filter(({ entry }) => entry.attributes.verb === verb))
+  expect(changes.map((some) => some.length)).toEqual([1, 1])
+})
+
+// threat: usage-3
+test('a flood of changes is limited, too, and hides no read', async () => {
+  const { recorder, written } = start()
+  for (let n = 0; n < 70; n++) await recorder.used(key, project, asking('delete', 'a', `p-${n}`))
+  await recorder.used(key, project, getting('a'))
+  expect(readUsage(written, scopes)).toMatchObject({ isIncomplete: true, entries: { length: 65 } })
 })
 
 test.each([
