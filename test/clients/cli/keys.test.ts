@@ -1,5 +1,6 @@
 /** The commands of access keys against the whole API. */
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -221,6 +222,22 @@ describe('keys create', () => {
       expect(await create('unwritten', '--ttl', '1d', '--key-file', file)).toMatchObject(says(code, message, ''))
     }
     expect([(await stored('unwritten')).code, await readFile(other, 'utf8')]).toEqual([404, 'the only copy'])
+  })
+
+  // threat: cli-5
+  test('makes the file before the key, so that two commands do not write to one, and removes it without a key', async () => {
+    const file = join(cli.home, 'one.key')
+    const names = ['one', 'other']
+    const ran = await Promise.all(names.map((name) => create(name, '--ttl', '1d', '--key-file', file)))
+    expect(ran.map(({ code }) => code).sort()).toEqual([0, 2])
+    const made = names.filter((_, index) => ran[index]?.code === 0)
+    expect((await stored(names.find((name) => name !== made[0]) ?? '')).code).toBe(404)
+    const env = { KEYPLANE_KEY: undefined, KEYPLANE_KEY_FILE: file }
+    expect(await cli.ok(['whoami', '-o', 'name'], { env })).toBe(`${made[0]}\n`)
+    const refused = join(cli.home, 'refused.key')
+    expect(await create('refused', '--from', '10.0.0.1/8', '--key-file', refused)).toMatchObject({ code: 4 })
+    expect(await create('dry', '--ttl', '1d', '--dry-run', '--key-file', refused)).toMatchObject({ code: 0 })
+    expect(existsSync(refused)).toBe(false)
   })
 
   test('shows the warning of the server about a key without end and scope', async () => {

@@ -8,7 +8,7 @@ import { command } from '../arguments/command.ts'
 import { lifetime } from '../arguments/durations.ts'
 import { split } from '../arguments/lists.ts'
 import { ruleOf } from '../arguments/scope.ts'
-import { makeNewFile } from '../config/outputfile.ts'
+import { makeNewFile, removeNewFile } from '../config/outputfile.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { demandProgram } from '../io/program.ts'
@@ -16,7 +16,7 @@ import { canAsk, confirm } from '../output/confirm.ts'
 import { note, warn } from '../output/messages.ts'
 import { readableGroups } from '../run/discovery.ts'
 import { containsSecret, demandKeepable } from '../run/environment.ts'
-import { removeMade, removeRunFile } from '../run/folder.ts'
+import { removeMade } from '../run/folder.ts'
 import { makeRunKey } from '../run/key.ts'
 import { runWithKey, tokenEntry } from '../run/lifecycle.ts'
 import { chosenGroups, groupsHint, mayWords, scopeInFile, sessionScope } from '../run/scope.ts'
@@ -121,7 +121,7 @@ export const run = command({
       }
       return await runWithKey(io, narrow, { command: rest, keep, environment })
     } finally {
-      if (environment) await removeMade(io, environment, removeRunFile)
+      if (environment) await removeMade(io, environment, removeNewFile)
     }
   },
 })

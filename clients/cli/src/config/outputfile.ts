@@ -2,7 +2,7 @@
 import { access, constants, lstat, readlink } from 'node:fs/promises'
 import { dirname, join, parse, resolve, sep } from 'node:path'
 import { asSentence } from '../../../core/src/answers.ts'
-import { type Made, type MadeFile, makeFile } from '../../../core/src/files/privatefiles.ts'
+import { type Made, type MadeFile, makeFile, removeFile } from '../../../core/src/files/privatefiles.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import { reasonOf } from '../io/filefailure.ts'
 import { unwritable, writePrivately } from './privatefile.ts'
@@ -32,19 +32,38 @@ export async function outputFile(file: string): Promise<string> {
   return path
 }
 
-/** Like `outputFile`, for a file that holds the only copy of something: it must not exist, so that none is lost. */
-export async function newFile(file: string): Promise<string> {
+/** Checks what `makeNewFile` demands, and makes nothing. */
+export async function demandNewFile(file: string): Promise<void> {
   const path = await outputFile(file)
-  if ((await lstat(path).catch(() => undefined)) === undefined) return path
-  throw existing(file)
+  if ((await lstat(path).catch(() => undefined)) !== undefined) throw existing(file)
 }
 
-/** Makes the file of an option, empty and open for writing. Throws a UsageError if something is there already. */
+/**
+ * Makes the file of an option that is to hold the only copy of something, empty and open for writing. Throws a UsageError if something is
+ * there already.
+ */
 export async function makeNewFile(file: string): Promise<MadeFile> {
   const path = await outputFile(file)
   return makeFile(path).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? existing(file) : unwritable(file, error)
   })
+}
+
+/** Writes to the file that `makeNewFile` made, and closes it. The text is on disk then. Throws a CliError. */
+export async function fillNewFile({ path, file }: MadeFile, text: string): Promise<void> {
+  try {
+    await file.writeFile(text)
+    await file.sync()
+    await file.close()
+  } catch (error) {
+    throw unwritable(path, error)
+  }
+}
+
+/** Removes the file that `makeNewFile` made, which may still be open. Returns false if another one has taken its place, which stays. */
+export async function removeNewFile(made: MadeFile): Promise<boolean> {
+  await made.file.close().catch(() => {})
+  return removeFile(made)
 }
 
 const existing = (file: string): UsageError =>

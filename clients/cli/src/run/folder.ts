@@ -2,15 +2,9 @@
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { dumpYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
-import {
-  type Made,
-  type MadeFile,
-  makeTemporaryFolder,
-  removeFile,
-  removeFolder,
-} from '../../../core/src/files/privatefiles.ts'
+import { type Made, makeTemporaryFolder, removeFolder } from '../../../core/src/files/privatefiles.ts'
 import type { Session } from '../api/session.ts'
-import { unwritable, writePrivately } from '../config/privatefile.ts'
+import { writePrivately } from '../config/privatefile.ts'
 import { reasonOf } from '../io/filefailure.ts'
 import type { Io } from '../io/io.ts'
 import { type Entry, emptyConfig } from '../kubeconfig/entries.ts'
@@ -52,23 +46,7 @@ export async function fillFolder(
   }
 }
 
-/** Writes to a file that was made before, and closes it. */
-export async function fillFile({ path, file }: MadeFile, text: string): Promise<void> {
-  try {
-    await file.writeFile(text)
-    await file.close()
-  } catch (error) {
-    throw unwritable(path, error)
-  }
-}
-
 export const removeRunFolder = (folder: Made): Promise<boolean> => removeFolder(folder, () => true)
-
-/** Removes a file that may still be open. */
-export async function removeRunFile(made: MadeFile): Promise<boolean> {
-  await made.file.close().catch(() => {})
-  return removeFile(made)
-}
 
 /** Removes what was made. Says what is left, because the command has changed it, and lets nothing prevent the next step. */
 export async function removeMade<T extends Made>(

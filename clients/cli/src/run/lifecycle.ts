@@ -4,6 +4,7 @@ import type { Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
 import type { Target } from '../api/target.ts'
 import { readUsage } from '../api/usage.ts'
+import { fillNewFile } from '../config/outputfile.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { clusterEntry, virtualClusterEntry } from '../kubeconfig/clusterentries.ts'
@@ -12,7 +13,7 @@ import { note } from '../output/messages.ts'
 import { sessionWith } from '../rotation/run.ts'
 import { runCommand } from './child.ts'
 import { environmentFile, narrowEnvironment, narrowedWords } from './environment.ts'
-import { fillFile, fillFolder, makeFolder, removeMade, removeRunFolder } from './folder.ts'
+import { fillFolder, makeFolder, removeMade, removeRunFolder } from './folder.ts'
 import { endRunKey, type RunKey } from './key.ts'
 import { endWords, reportText } from './report.ts'
 import { receiveSignals, type Signals } from './signals.ts'
@@ -87,7 +88,7 @@ export async function runWithKey(io: Io, wanted: Wanted, { command, keep, enviro
     const own = { ...sessionWith(starting, session, key.value), projectNamespacePrefix: prefix }
     const entry = target.kind === 'management' ? undefined : await tokenEntry(starting, own, target, life)
     const variables = await fillFolder(folder.path, own, entry)
-    if (environment) await fillFile(environment, environmentFile(variables))
+    if (environment) await fillNewFile(environment, environmentFile(variables))
     const narrowed = narrowEnvironment(io.env, { own: variables, keep, secrets: [await session.key()] })
     const gone = narrowedWords(narrowed)
     if (gone !== undefined) note(io, gone)

@@ -105,6 +105,9 @@ export async function replaceFile(path: string, content: string | Uint8Array, mo
   }
 }
 
+/** Reports whether what was made is still at its path. */
+export const isInPlace = async ({ path, identity }: Made): Promise<boolean> => (await identityAt(path)) === identity
+
 /** Removes a file. Returns false if another one has taken its place, which stays. */
 export async function removeFile({ path, identity }: Made): Promise<boolean> {
   const found = await identityAt(path)

@@ -4,6 +4,7 @@ import { isUnrestricted } from '../../../../../lib/access/scopes/unrestricted.ts
 import type { JsonObject } from '../../../../../lib/engine/meta/types.ts'
 import { type KeyText, keyTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { mayBeMade } from '../../../../core/src/answers.ts'
+import { isInPlace, type MadeFile } from '../../../../core/src/files/privatefiles.ts'
 import type { AccessKey, Scope } from '../../../../core/src/objects.ts'
 import type { CallOptions } from '../../api/call.ts'
 import { NetworkError } from '../../api/https.ts'
@@ -15,12 +16,13 @@ import { command, type Values } from '../../arguments/command.ts'
 import { lifetime } from '../../arguments/durations.ts'
 import { pairs, split } from '../../arguments/lists.ts'
 import { scopeOf, scopeOptions } from '../../arguments/scope.ts'
-import { newFile, replaceFile } from '../../config/outputfile.ts'
+import { demandNewFile, fillNewFile, makeNewFile, removeNewFile } from '../../config/outputfile.ts'
 import { CliError, UsageError } from '../../io/errors.ts'
 import { note, warn } from '../../output/messages.ts'
 import { plain } from '../../output/plain.ts'
 import { printAs, printCredential } from '../../output/print.ts'
 import { facts } from '../../output/table.ts'
+import { removeMade } from '../../run/folder.ts'
 import { factsOf } from './show.ts'
 
 /** The options of the free texts. */
@@ -86,27 +88,34 @@ export const keysCreate = command({
     if (name !== undefined) demandName(name)
     const object = keyObject(name, values)
     const file = values['key-file']
-    const path = file === undefined ? undefined : await newFile(file)
-    const session = await openSession(io, { context })
-    await hintAtPlaces(io, session, scopeOf(values) as Scope | undefined)
-    const warnings: string[] = []
-    const onWarning = (text: string) => void warnings.push(text)
-    const created = await create(session, object, { dryRun: values['dry-run'], onWarning })
-    const key = asKey(created)
-    for (const text of limitWarnings(key, warnings)) warn(io, text)
+    if (file !== undefined && values['dry-run']) await demandNewFile(file)
+    // Before the key exists: a file that cannot be made must not cost its value, and two commands must not share one.
+    const made = file === undefined || values['dry-run'] ? undefined : await makeNewFile(file)
+    const make = async () => {
+      const session = await openSession(io, { context })
+      await hintAtPlaces(io, session, scopeOf(values) as Scope | undefined)
+      const warnings: string[] = []
+      const onWarning = (text: string) => void warnings.push(text)
+      const created = await create(session, object, { dryRun: values['dry-run'], onWarning })
+      const key = asKey(created)
+      for (const text of limitWarnings(key, warnings)) warn(io, text)
+      if (values['dry-run']) note(io, 'Dry run: the server would create this key.')
+      else if (output === undefined) note(io, `Created the access key ${key.metadata.name}.`)
+      const lost = withoutValue(plain(key.metadata.name))
+      if (made) await keepValue(made, key.spec?.key ?? '', lost)
+      return { created, key, lost }
+    }
+    const { created, key, lost } = await make().catch(async (error: unknown) => {
+      if (made) await removeMade(io, made, removeNewFile)
+      throw error
+    })
     const value = key.spec?.key
-    if (values['dry-run']) note(io, 'Dry run: the server would create this key.')
-    else if (output === undefined) note(io, `Created the access key ${key.metadata.name}.`)
-    const lost = withoutValue(plain(key.metadata.name))
-    if (path !== undefined && value !== undefined && !values['dry-run']) {
-      await replaceFile(path, value).catch((error: Error) => {
-        throw new CliError(error.message, { hint: lost, cause: error })
-      })
+    if (made) {
       note(io, `Its value is in ${file}.`)
       delete (created.spec as JsonObject | undefined)?.key
     }
     if (output !== undefined) {
-      await printAs(output, created, io, values['dry-run'] || path !== undefined ? undefined : lost)
+      await printAs(output, created, io, values['dry-run'] || made ? undefined : lost)
       if (output === 'name' && file === undefined && !values['dry-run']) {
         note(io, `The value is not printed with -o name. For a new one: keyplane rotate ${key.metadata.name}`)
       }
@@ -118,6 +127,14 @@ export const keysCreate = command({
     printCredential(value ?? '', io, lost)
   },
 })
+
+/** Writes the value to the file that was made for it. Throws a CliError if it is not there afterwards. */
+async function keepValue(made: MadeFile, value: string, lost: string): Promise<void> {
+  await fillNewFile(made, value).catch((error: Error) => {
+    throw new CliError(error.message, { hint: lost, cause: error })
+  })
+  if (!(await isInPlace(made))) throw new CliError(`Another file has taken the place of ${made.path}.`, { hint: lost })
+}
 
 const withoutValue = (name: string): string =>
   `The access key ${name} exists, but its value is lost. For a new value: keyplane rotate ${name}. If you do not need the key: keyplane keys delete ${name}`
