@@ -272,6 +272,51 @@ describe('bad targets', () => {
   })
 })
 
+describe('a trust whose rules are about requests inside of a cluster', () => {
+  const rule = { verbs: ['get'], resources: [{ resources: ['pods'] }] }
+  const rules = [
+    { ...rule, requestTargets: ['Cluster'], cluster: 'prod' },
+    { ...rule, requestTargets: ['ProjectVirtualCluster'], virtualClusters: [{ name: 'dev', namespace: 'p-shop' }] },
+  ]
+  const kubeConfig = { accept: 'application/yaml;as=KubeConfig' }
+  const forms: Record<string, string>[] = [
+    {},
+    { accept: 'text/plain' },
+    { accept: 'application/json;as=ExecCredential;v=v1;g=client.authentication.k8s.io' },
+    kubeConfig,
+  ]
+  let narrow: string
+
+  beforeAll(async () => {
+    narrow = await federation.trust('narrow', { scope: { rules }, tokensOnly: true })
+  })
+
+  // threat: exchange-43
+  test.each(['clusters/prod', 'virtualclusters/shop/dev'])(
+    'gives a token for %s in all forms, which the rules limit',
+    async (audience) => {
+      for (const headers of forms) {
+        const answer = await federation.exchange(narrow, federation.sign(), { audience }, headers)
+        expect([answer.status, answer.text]).toEqual([200, expect.any(String)])
+        const [token = ''] = /ey[\w-]+\.[\w-]+\.[\w-]+/.exec(answer.text) ?? []
+        const { aud, 'management.platform': claim } = await claimsOf(token)
+        expect(aud).toEqual([audience === 'clusters/prod' ? `${server.base}/clusters/prod` : devAudience()])
+        expect(JSON.parse(claim.scopes)[0]).toEqual({ rules })
+      }
+    },
+  )
+
+  // threat: exchange-43
+  test('gives none for others, and the record alone names the entry that is missing, whatever the form', async () => {
+    for (const headers of forms) {
+      const answer = await federation.exchange(narrow, federation.sign(), { audience: 'clusters/staging' }, headers)
+      expect(errorOf(answer)).toEqual([400, 'invalid_target', expect.not.stringContaining('{')])
+      const missing = ['spec.scope: {"clusters":[{"cluster":"staging"}]}']
+      expect(server.auditOf(answer)).toMatchObject({ reason: 'target', missing })
+    }
+  })
+})
+
 describe('a trust with tokensOnly', () => {
   // threat: exchange-30
   test('gives tokens and no keys', async () => {

@@ -1,9 +1,9 @@
 /** Makes the token of a cluster or virtual cluster for the key of an exchange, as the kinds of this API would for that key. */
-
 import { managementRequest, type ResourceAttributes } from '../../access/attributes/attributes.ts'
-import { evaluate } from '../../access/scopes/evaluate.ts'
+import { restrictsInside } from '../../access/restriction.ts'
 import { formatPlace, type Place } from '../../access/scopes/place.ts'
 import { reachesCluster } from '../../access/scopes/reachableclusters.ts'
+import { lacksForToken, lackWords } from '../../access/targettokens.ts'
 import type { UserInfo } from '../../access/users/user.ts'
 import { ClusterError } from '../../clusters/cluster/failure.ts'
 import { Cluster, mayUseCluster } from '../../clusters/cluster.ts'
@@ -14,6 +14,7 @@ import {
   instanceTarget,
   SHORTEST_TOKEN_SECONDS,
 } from '../../clusters/serviceaccounts/target.ts'
+import type { ClusterServices } from '../../clusters/services.ts'
 import {
   issueToken,
   type Prepared,
@@ -60,6 +61,9 @@ export interface OpenTarget {
   prepare(user: UserInfo, seconds: number): Promise<() => Promise<IssuedToken>>
 }
 
+/** What tokens of clusters use of the server. */
+type TokenServer = Pick<ExchangeServer, keyof ClusterServices | 'storage' | 'issuer'>
+
 type TargetCall = Pick<OAuthCall, 'now' | 'deadline' | 'note'>
 
 const refused = (why: string): OAuthError => new OAuthError('invalid_target', 'target', why)
@@ -68,7 +72,7 @@ const refused = (why: string): OAuthError => new OAuthError('invalid_target', 't
  * Reads the target, of which a connected cluster may have no object. One that does not exist is refused where one is that may not be used, so that nobody finds out with an ID token that was exchanged before.
  */
 export async function openTarget(
-  server: ExchangeServer,
+  server: TokenServer,
   call: TargetCall,
   target: Target,
   form: TokenForm,
@@ -103,10 +107,17 @@ export async function openTarget(
     isLate: accounts !== undefined,
     leastSeconds: accounts ? SHORTEST_TOKEN_SECONDS : 0,
     async prepare(user, seconds) {
-      const isAllowed = evaluate(user.chain, request, server.scopes).allowed
-      const isReached = place.type !== 'cluster' || reachesCluster(user.chain, place.name)
-      if (isMissing || !isAllowed || !isReached || (needsObject && stored && !mayUse(server, stored, user)))
-        throw unusable()
+      const { chain } = user
+      const lacksOf = (byRule: boolean) => lacksForToken(chain, { place, request, byRule }, server.scopes)
+      const isRestricted = accounts === undefined && restrictsInside(chain, place, server.scopes)
+      const byRules = lacksOf(true)
+      const lacks = byRules.length > 0 || !isRestricted || (await isEnforced(server)) ? byRules : lacksOf(false)
+      const missing = lackWords(lacks, chain)
+      if (missing.length > 0) call.note({ missing })
+      const isReached = place.type !== 'cluster' || reachesCluster(chain, place.name)
+      // The scopes are judged above: here a rule about requests inside of the place is enough.
+      const isUsable = !needsObject || (stored && mayUse(server, stored, { ...user, chain: [] }))
+      if (isMissing || lacks.length > 0 || !isReached || !isUsable) throw unusable()
       return explained(() =>
         stored && (isWhole || accounts)
           ? parentSigner(server, call, { stored, place, accounts, user, seconds, isWhole })
@@ -115,6 +126,13 @@ export async function openTarget(
     },
   }
 }
+
+/**
+ * Reports whether every cluster that accepts tokens of this service asks it about their scopes. Those that read nothing but issuer,
+ * audience, user and groups do not, and accept no other signature than RS256.
+ */
+const isEnforced = async ({ tokens: { signer } }: Pick<TokenServer, 'tokens'>): Promise<boolean> =>
+  (await signatureWarnings(signer)).length === 0
 
 /** Passes on the refusals of the kinds as invalid_target. The caller may use the target, so they may say why. */
 async function explained<T>(act: () => T | Promise<T>): Promise<T> {
@@ -136,7 +154,7 @@ async function explained<T>(act: () => T | Promise<T>): Promise<T> {
 const textOf = (errors: readonly FieldError[]): string => errors.map(({ message }) => message).join('; ')
 
 function prepareToken(
-  { tokens }: ExchangeServer,
+  { tokens }: TokenServer,
   { now }: TargetCall,
   place: Place,
   user: UserInfo,
@@ -150,7 +168,7 @@ function prepareToken(
   return prepared
 }
 
-function tokenSigner({ tokens: { signer } }: ExchangeServer, { deadline, note }: TargetCall, prepared: Prepared) {
+function tokenSigner({ tokens: { signer } }: TokenServer, { deadline, note }: TargetCall, prepared: Prepared) {
   return async (): Promise<IssuedToken> => {
     const warnings = [...prepared.warnings, ...(await signatureWarnings(signer))]
     const { jti, aud: audiences } = prepared.claims
@@ -175,7 +193,7 @@ interface ParentRequest {
 
 /** Returns what makes a kube config of the target, or only its token if the cluster makes that. Checks first what needs no cluster. */
 async function parentSigner(
-  server: ExchangeServer,
+  server: TokenServer,
   { now, deadline, note }: TargetCall,
   { stored: { object }, place: { type }, accounts, user, seconds, isWhole }: ParentRequest,
 ) {
@@ -189,7 +207,7 @@ async function parentSigner(
 }
 
 async function wholeOf(
-  server: ExchangeServer,
+  server: TokenServer,
   parent: Parent,
   user: UserInfo,
   note: TargetCall['note'],
