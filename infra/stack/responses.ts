@@ -49,7 +49,9 @@ const response = (
 const inASecond = { retryAfterSeconds: 1 }
 const forbidden = response(403, 'Forbidden', 'forbidden', {})
 const notFound = response(404, 'NotFound', 'the server could not find the requested resource', {})
-const unauthorized = response(401, 'Unauthorized', 'Unauthorized')
+/** It says that a credential is not valid, or not any more. */
+const uncached = { ...audit, ...header({ 'Cache-Control': "'no-store'" }) }
+const unauthorized = (message: string) => response(401, 'Unauthorized', message, undefined, uncached)
 const badRequest = response(400, 'BadRequest', ITS_ERROR)
 const unable = 'the server is currently unable to handle the request'
 const authorizerFailed = response(503, 'ServiceUnavailable', unable, inASecond, retry)
@@ -61,11 +63,7 @@ export const responses: Readonly<Record<string, GatewayResponse>> = {
   // resource policy.
   ACCESS_DENIED: forbidden,
   // For unknown and deleted access keys. Functions answer requests without a key, and with disabled or expired ones.
-  UNAUTHORIZED: response(
-    401,
-    'Unauthorized',
-    'Unauthorized: the access key is not known here: it may have been deleted, or changed',
-  ),
+  UNAUTHORIZED: unauthorized('Unauthorized: the access key is not known here: it may have been deleted, or changed'),
   // The authorizer failed, most often because the table was unavailable, or API Gateway could not invoke it.
   AUTHORIZER_FAILURE: authorizerFailed,
   AUTHORIZER_CONFIGURATION_ERROR: authorizerFailed,
@@ -74,8 +72,8 @@ export const responses: Readonly<Record<string, GatewayResponse>> = {
   RESOURCE_NOT_FOUND: notFound,
   BAD_REQUEST_BODY: badRequest,
   BAD_REQUEST_PARAMETERS: badRequest,
-  INVALID_SIGNATURE: unauthorized,
-  EXPIRED_TOKEN: unauthorized,
+  INVALID_SIGNATURE: unauthorized('Unauthorized'),
+  EXPIRED_TOKEN: unauthorized('Unauthorized'),
   // A deployment uses no API keys, and a web application firewall only with the setting web-acl-arn. Their rejections are a Status too.
   INVALID_API_KEY: forbidden,
   WAF_FILTERED: forbidden,

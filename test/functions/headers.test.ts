@@ -1,5 +1,8 @@
 /** Tests the headers that say what browsers and proxies may keep of an answer. */
 import { expect, test } from 'vitest'
+import { responses } from '../../infra/stack/responses.ts'
+import { respondError } from '../../lib/engine/endpoints/respond.ts'
+import { unauthorized } from '../../lib/engine/meta/errors/status.ts'
 import { useFunctions } from '../support/functions.ts'
 
 const functions = useFunctions()
@@ -26,6 +29,27 @@ test('forbid to store an answer with a credential', async () => {
   expect(await cached('directclusterendpointtokens/create', {})).toEqual([201, 'no-store'])
   expect(await cached('ownedaccesskeys/patch', apply)).toEqual([200, 'no-cache, private'])
   expect(await cached('ownedaccesskeys/get', { parameters })).toEqual([200, 'no-cache, private'])
+})
+
+// threat: gateway-20
+test.each([
+  'reviews/tokenreview',
+  'reviews/subjectaccessreview',
+  'reviews/selfsubjectreview',
+  'selves/create',
+  'accesskeylookups/create',
+])('forbid to store a verdict about a credential or its user: %s', async (name) => {
+  const { status, headers } = await functions.invoke(name)
+  expect([status, headers['cache-control']]).toEqual([201, 'no-store'])
+})
+
+// threat: gateway-20
+test('forbid to store that a credential is not valid, whoever says so', async () => {
+  const { headers } = await respondError(unauthorized(), undefined)
+  expect(headers['cache-control']).toBe('no-store')
+  const header = 'gatewayresponse.header.Cache-Control'
+  expect(responses.UNAUTHORIZED?.responseParameters[header]).toBe("'no-store'")
+  expect(responses.THROTTLED?.responseParameters[header]).toBe("'no-cache, private'")
 })
 
 // threat: gateway-20

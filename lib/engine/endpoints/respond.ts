@@ -29,7 +29,7 @@ export async function respond(
   return { status, headers: { 'content-type': output.mediaType }, warnings, body: await encodeBody(value, output) }
 }
 
-/** Returns a response with a credential, which nothing on its way may store. */
+/** Returns a response with a credential or a verdict about one, which nothing on its way may store. */
 export const uncached = (response: ApiResponse): ApiResponse => ({
   ...response,
   headers: { ...response.headers, 'cache-control': 'no-store' },
@@ -55,7 +55,7 @@ export async function respondError(
   const response = await respond(status.code, status, { mediaType, pretty }, told)
   const wait = status.details?.retryAfterSeconds
   if (wait && mayRepeat(status)) response.headers['retry-after'] = String(wait)
-  return { ...response, fault }
+  return { ...(status.code === 401 ? uncached(response) : response), fault }
 }
 
 /** kube-apiserver's response for an unknown path. */

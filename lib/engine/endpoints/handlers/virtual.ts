@@ -51,7 +51,7 @@ function clientFields({ subresource, hasPreconditions }: VirtualKind, object: Ku
   }
 }
 
-/** Answers 201 with the kind's answer. */
+/** Answers 201 with the kind's answer: a credential, or what somebody may do. Nothing on its way may store it. */
 async function handle(call: VirtualCall): Promise<ApiResponse> {
   const { request, kind, warnings } = call
   refuseImpersonation(call)
@@ -72,7 +72,7 @@ async function handle(call: VirtualCall): Promise<ApiResponse> {
   const response = output.execCredential
     ? await respond(201, await credentialOf(kind, answer, output.execCredential), output, warnings)
     : await respondObject(request, kind, answer, output, 201, warnings)
-  return kind.grantsAccess ? uncached(response) : response
+  return uncached(response)
 }
 
 export const createVirtualHandler: Handler<VirtualCall> = { verb: 'create', handle }
