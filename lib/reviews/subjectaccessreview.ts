@@ -76,6 +76,9 @@ function validate(spec: ReviewSpec): FieldError[] {
 /** Denies the request finally: the cluster asks no further authorizer. */
 const denied = (reason: string): JsonObject => ({ allowed: false, denied: true, reason })
 
+/** A client asks for no other token after a 403, so its token may have an older scope. */
+const OLDER = '; if the scope of the access key has it by now, the token is older: keyplane credential --refresh'
+
 const ENDED =
   'the access of the token was ended after it was issued: its access key was disabled, changed or reported as leaked. Get a new token'
 
@@ -116,13 +119,14 @@ async function judge(
     return denied('the access key of the caller may not review requests at this cluster')
   const attributes = toAttributes(spec, targetOf(place, scopes))
   const asked = { attributes, place, isRecorded: isOfCluster(context) }
-  const { decision, chain } = await admit({ user, issuedAt }, asked, 'accessReview', {
+  const { decision, chain, ended } = await admit({ user, issuedAt }, asked, 'accessReview', {
     ...confirmedBefore(services),
     confirm: (token: KeyOfToken) => confirm(token, services),
   })
   if (decision.allowed) return noOpinion
   const judgeAgain = (all: ScopeChain) => evaluateAt(all, place, attributes, scopes)
-  return denied(reasonWithEntry(decision.reason, chain, attributes, { options: scopes, judge: judgeAgain }))
+  const reason = reasonWithEntry(decision.reason, chain, attributes, { options: scopes, judge: judgeAgain })
+  return denied(chain === user.chain && !ended ? `${reason}${OLDER}` : reason)
 }
 
 /** Returns how this API would decide the request if the user sent it with an access key without a scope. */

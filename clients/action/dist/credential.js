@@ -3,14 +3,14 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-Y2HXFKW3.js";
+} from "./shared-FLYNNK7F.js";
 import {
   Failure,
   messageOf,
   printable,
   readSession,
   warningOnce
-} from "./shared-3IY5U6TV.js";
+} from "./shared-ORTPZQ3R.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

@@ -1,5 +1,7 @@
 import {
+  EXEC_APIS,
   currentToken,
+  isExecApi,
   newKey,
   newKubeConfig,
   newToken,
@@ -10,7 +12,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-Y2HXFKW3.js";
+} from "./shared-FLYNNK7F.js";
 import {
   Failure,
   describe,
@@ -29,7 +31,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-3IY5U6TV.js";
+} from "./shared-ORTPZQ3R.js";
 
 // src/step.ts
 import { dirname, join, resolve } from "node:path";
@@ -100,9 +102,16 @@ function readInputs(env) {
     target: readTarget(read, authority),
     ...ttl && { ttl: readSeconds(ttl) },
     ...path && { path },
-    renew: readBoolean("renew", read("renew")),
+    ...readRenewal(read),
     outputKey: readBoolean("output-key", read("output-key"))
   };
+}
+function readRenewal(read) {
+  const renew = readBoolean("renew", read("renew"));
+  const execApi = read("exec-api") || "v1";
+  if (!isExecApi(execApi)) throw new Failure(`exec-api must be one of ${EXEC_APIS.join(", ")}`);
+  if (execApi !== "v1" && !renew) throw new Failure("exec-api is for kube configs with a plugin: it needs renew: true");
+  return { renew, execApi };
 }
 function readUrl(input, value) {
   if (value === "") throw new Failure(`${input} is missing`);
@@ -183,6 +192,7 @@ function kubeConfigText({ name, server, certificateAuthority, user }) {
 `;
 }
 var withPlugin = (text, plugin2) => text.replace(/^( *)token: .*$/m, (_, indent) => `${indent}exec: ${JSON.stringify(pluginUser(plugin2).exec)}`);
+var withExecApi = (text, execApi) => text.replace(/^( *apiVersion: client\.authentication\.k8s\.io\/)v1$/m, `$1${execApi}`);
 
 // src/runner/commandfiles.ts
 import { randomUUID } from "node:crypto";
@@ -275,15 +285,16 @@ function sessionOf({ url, audience, certificateAuthority, source, target, ttl })
   };
 }
 var isTokenEnough = ({ source, target, ttl, outputKey }) => "credential" in source && target.type !== "management" && ttl === void 0 && !outputKey;
-async function configWithoutKey(folder, { renew }, session, surroundings) {
+async function configWithoutKey(folder, inputs, session, surroundings) {
+  const { renew } = inputs;
   const { target, url } = session;
   if (target.type === "cluster" && target.address !== void 0) {
     const { token, expires: expires2 } = await newToken(folder, session, surroundings);
-    const user = renew ? plugin(folder) : { token };
+    const user = renew ? plugin(folder, inputs) : { token };
     return { text: kubeConfigText({ name: entryNameOf(target.name, url), ...target.address, user }), expires: expires2 };
   }
   const { text, expires } = await newKubeConfig(folder, session, surroundings);
-  return { text: renew ? withPlugin(text, plugin(folder)) : text, expires };
+  return { text: renew ? withPlugin(text, plugin(folder, inputs)) : text, expires };
 }
 async function configWithKey(folder, inputs, asked, surroundings) {
   const held = await getKey(folder, inputs, asked, surroundings);
@@ -307,24 +318,25 @@ async function withPrefix(session, key, { info }) {
   } }), info);
   return { ...session, projectNamespacePrefix };
 }
-async function makeKubeConfig(folder, { renew }, session, { key, keyLife }, { env, log }) {
+async function makeKubeConfig(folder, inputs, session, { key, keyLife }, { env, log }) {
+  const { renew, execApi } = inputs;
   const { target, ttl } = session;
   const seconds = () => ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS);
   if (target.type === "management") {
     const { expires } = keyLife ? { expires: keyLife.until } : await withAttempts(() => readSelf(session, key, log), log.info);
-    const user2 = renew ? plugin(folder) : { token: key };
+    const user2 = renew ? plugin(folder, inputs) : { token: key };
     return {
       text: kubeConfigText({ name: deploymentName(session.url), server: session.url, ...authorityOf(session), user: user2 }),
       ...expires !== void 0 && { expires }
     };
   }
   if (target.type === "virtualCluster") {
-    const user2 = () => renew ? plugin(folder) : { seconds: seconds() };
+    const user2 = () => renew ? programOf(folder) : { seconds: seconds() };
     const made2 = await withAttempts(() => requestKubeConfig(session, key, { target, user: user2() }, log), log.info);
     if (!renew) return made2;
     const { token, expires } = await currentToken(folder, session, { env, log });
     log.mask(token);
-    return { ...made2, ...expires !== void 0 && { expires } };
+    return { text: withExecApi(made2.text, execApi), ...expires !== void 0 && { expires } };
   }
   const { name, address: given } = target;
   if (!renew && given === void 0)
@@ -332,12 +344,16 @@ async function makeKubeConfig(folder, { renew }, session, { key, keyLife }, { en
   const address = given ?? await withAttempts(() => readAddress(session, key, name, log), log.info);
   const made = renew ? await currentToken(folder, session, { env, log }) : await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log), log.info);
   log.mask(made.token);
-  const user = renew ? plugin(folder) : { token: made.token };
+  const user = renew ? plugin(folder, inputs) : { token: made.token };
   const text = kubeConfigText({ name: entryNameOf(name, session.url), ...address, user });
   return { text, ...made.expires !== void 0 && { expires: made.expires } };
 }
 var authorityOf = ({ certificateAuthority }) => certificateAuthority === void 0 ? {} : { certificateAuthority };
-var plugin = (folder) => ({
+var plugin = (folder, { execApi }) => ({
+  ...programOf(folder),
+  execApi
+});
+var programOf = (folder) => ({
   command: process.execPath,
   args: [join(import.meta.dirname, "credential.js"), folder]
 });

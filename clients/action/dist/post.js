@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-3IY5U6TV.js";
+} from "./shared-ORTPZQ3R.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {

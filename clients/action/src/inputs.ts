@@ -2,6 +2,7 @@
 
 import { durationSeconds } from '../../core/src/durations.ts'
 import { isBearer, isClientId, isName, virtualClusterIn } from '../../core/src/forms.ts'
+import { EXEC_APIS, type ExecApi, isExecApi } from '../../core/src/plugin.ts'
 import type { Target } from './api/target.ts'
 import { readAuthorities } from './authorities.ts'
 import { Failure } from './runner/failure.ts'
@@ -18,6 +19,8 @@ export interface Inputs {
   ttl?: number
   path?: string
   renew: boolean
+  /** The version in which a kube config with `renew` names its plugin. */
+  execApi: ExecApi
   outputKey: boolean
 }
 
@@ -41,12 +44,20 @@ export function readInputs(env: NodeJS.ProcessEnv): Inputs {
     target: readTarget(read, authority),
     ...(ttl && { ttl: readSeconds(ttl) }),
     ...(path && { path }),
-    renew: readBoolean('renew', read('renew')),
+    ...readRenewal(read),
     outputKey: readBoolean('output-key', read('output-key')),
   }
 }
 
 type Read = (name: string) => string
+
+function readRenewal(read: Read): Pick<Inputs, 'renew' | 'execApi'> {
+  const renew = readBoolean('renew', read('renew'))
+  const execApi = read('exec-api') || 'v1'
+  if (!isExecApi(execApi)) throw new Failure(`exec-api must be one of ${EXEC_APIS.join(', ')}`)
+  if (execApi !== 'v1' && !renew) throw new Failure('exec-api is for kube configs with a plugin: it needs renew: true')
+  return { renew, execApi }
+}
 
 function readUrl(input: string, value: string): string {
   if (value === '') throw new Failure(`${input} is missing`)

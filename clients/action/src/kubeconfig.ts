@@ -1,5 +1,5 @@
 /** Writes kube configs for servers that the step names, connected clusters and the management API, and changes those that the API has written. */
-import { type Plugin, pluginUser } from '../../core/src/plugin.ts'
+import { type ExecApi, type Plugin, pluginUser } from '../../core/src/plugin.ts'
 
 export interface ConfigParts {
   /** The name of the cluster, the user and the context. */
@@ -29,3 +29,7 @@ export function kubeConfigText({ name, server, certificateAuthority, user }: Con
 /** Returns a kube config that the API has written, with a plugin in place of its token. */
 export const withPlugin = (text: string, plugin: Plugin): string =>
   text.replace(/^( *)token: .*$/m, (_, indent) => `${indent}exec: ${JSON.stringify(pluginUser(plugin).exec)}`)
+
+/** Returns a kube config that the API has written with a plugin in v1, in this version. */
+export const withExecApi = (text: string, execApi: ExecApi): string =>
+  text.replace(/^( *apiVersion: client\.authentication\.k8s\.io\/)v1$/m, `$1${execApi}`)

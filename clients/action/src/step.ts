@@ -15,7 +15,7 @@ import {
   requestToken,
 } from './api/token.ts'
 import { type Inputs, readInput, readInputs } from './inputs.ts'
-import { kubeConfigText, withPlugin } from './kubeconfig.ts'
+import { kubeConfigText, withExecApi, withPlugin } from './kubeconfig.ts'
 import { type CommandFiles, commandFiles } from './runner/commandfiles.ts'
 import { Failure, messageOf } from './runner/failure.ts'
 import type { Log } from './runner/log.ts'
@@ -122,18 +122,19 @@ interface Got extends KubeConfig {
 /** Returns a kube config for which the ID token is exchanged directly. */
 async function configWithoutKey(
   folder: string,
-  { renew }: Inputs,
+  inputs: Inputs,
   session: Session,
   surroundings: Surroundings,
 ): Promise<Got> {
+  const { renew } = inputs
   const { target, url } = session
   if (target.type === 'cluster' && target.address !== undefined) {
     const { token, expires } = await newToken(folder, session, surroundings)
-    const user = renew ? plugin(folder) : { token }
+    const user = renew ? plugin(folder, inputs) : { token }
     return { text: kubeConfigText({ name: entryNameOf(target.name, url), ...target.address, user }), expires }
   }
   const { text, expires } = await newKubeConfig(folder, session, surroundings)
-  return { text: renew ? withPlugin(text, plugin(folder)) : text, expires }
+  return { text: renew ? withPlugin(text, plugin(folder, inputs)) : text, expires }
 }
 
 /** Returns a kube config for which the API is asked with an access key. */
@@ -171,30 +172,31 @@ async function withPrefix(session: Session, key: string, { info }: Log): Promise
 /** Returns the kube config. With `renew` its user is a plugin, which is tried once. */
 async function makeKubeConfig(
   folder: string,
-  { renew }: Inputs,
+  inputs: Inputs,
   session: Session,
   { key, keyLife }: HeldKey,
   { env, log }: Surroundings,
 ): Promise<KubeConfig> {
+  const { renew, execApi } = inputs
   const { target, ttl } = session
   const seconds = () => ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS)
   if (target.type === 'management') {
     const { expires } = keyLife
       ? { expires: keyLife.until }
       : await withAttempts(() => readSelf(session, key, log), log.info)
-    const user = renew ? plugin(folder) : { token: key }
+    const user = renew ? plugin(folder, inputs) : { token: key }
     return {
       text: kubeConfigText({ name: deploymentName(session.url), server: session.url, ...authorityOf(session), user }),
       ...(expires !== undefined && { expires }),
     }
   }
   if (target.type === 'virtualCluster') {
-    const user = () => (renew ? plugin(folder) : { seconds: seconds() })
+    const user = () => (renew ? programOf(folder) : { seconds: seconds() })
     const made = await withAttempts(() => requestKubeConfig(session, key, { target, user: user() }, log), log.info)
     if (!renew) return made
     const { token, expires } = await currentToken(folder, session, { env, log })
     log.mask(token)
-    return { ...made, ...(expires !== undefined && { expires }) }
+    return { text: withExecApi(made.text, execApi), ...(expires !== undefined && { expires }) }
   }
   const { name, address: given } = target
   if (!renew && given === undefined)
@@ -204,7 +206,7 @@ async function makeKubeConfig(
     ? await currentToken(folder, session, { env, log })
     : await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log), log.info)
   log.mask(made.token)
-  const user = renew ? plugin(folder) : { token: made.token }
+  const user = renew ? plugin(folder, inputs) : { token: made.token }
   const text = kubeConfigText({ name: entryNameOf(name, session.url), ...address, user })
   return { text, ...(made.expires !== undefined && { expires: made.expires }) }
 }
@@ -213,7 +215,12 @@ const authorityOf = ({ certificateAuthority }: { certificateAuthority?: string }
   certificateAuthority === undefined ? {} : { certificateAuthority }
 
 /** Returns the plugin: the Node.js of the runner, which stays where it is while the job runs. */
-const plugin = (folder: string): Plugin => ({
+const plugin = (folder: string, { execApi }: Pick<Inputs, 'execApi'>): Plugin => ({
+  ...programOf(folder),
+  execApi,
+})
+
+const programOf = (folder: string) => ({
   command: process.execPath,
   args: [join(import.meta.dirname, 'credential.js'), folder],
 })

@@ -162,11 +162,16 @@ describe('a step that asks for the kube config of a cluster only', () => {
     for (const { one } of [byObject, byInput]) await expectDone(one.post())
   })
 
-  test.each([{}, { server: 'https://own.example' }])('renews its token by exchanges (%j)', async (more) => {
+  test.each([
+    [{}, 'v1'],
+    [{ 'exec-api': 'v1beta1' }, 'v1beta1'],
+    [{ server: 'https://own.example', 'exec-api': 'v1beta1' }, 'v1beta1'],
+  ])('renews its token by exchanges (%j)', async (more, version) => {
     const { one, outputs, folder } = await done(...inNorth({ renew: 'true', ...more }))
     const text = await readFile(outputs.kubeconfig ?? '', 'utf8')
     expect(text).not.toMatch(SECRET)
-    expect((await parseYaml(text)).users[0].user.exec.args.at(-1)).toBe(folder)
+    const { apiVersion, args } = (await parseYaml(text)).users[0].user.exec
+    expect([apiVersion, args.at(-1)]).toEqual([`client.authentication.k8s.io/${version}`, folder])
     await expectDone(one.post())
   })
 
@@ -697,11 +702,13 @@ describe('a step with renew', () => {
 
   // threat: jobs-4
   test('gets new tokens and keys while the job runs, and post revokes all of them', async () => {
-    const { one, ...result } = await done(trusted({ renew: 'true', 'output-key': 'true' }))
+    const { one, ...result } = await done(trusted({ renew: 'true', 'output-key': 'true', 'exec-api': 'v1beta1' }))
     expect(result.shown).toContain('is renewed while the job runs')
     expect(Object.keys(result.outputs)).toEqual(['kubeconfig', 'key-file', 'key'])
     const config = await readFile(result.variables.KUBECONFIG ?? '', 'utf8')
     expect(config).not.toMatch(SECRET)
+    const { exec } = (await parseYaml(config)).users[0].user
+    expect(exec.apiVersion).toBe('client.authentication.k8s.io/v1beta1')
     const folder = (await one.state()).STATE_folder ?? ''
     const first = await plugin(folder)
     expect([first, await plugin(folder)]).toEqual([works, first])

@@ -39,6 +39,7 @@ describe('inputs', () => {
       target: { type: 'virtualCluster', project: 'shop', name: 'staging' },
       ttl: 1800,
       renew: true,
+      execApi: 'v1',
       outputKey: false,
     }))
 
@@ -56,6 +57,8 @@ describe('inputs', () => {
     [{ 'virtual-cluster': 'staging' }, 'virtual-cluster must be PROJECT/NAME'],
     [{ 'virtual-cluster': 'shop/../../x' }, 'virtual-cluster must be PROJECT/NAME'],
     [{ 'virtual-cluster': 'shop/staging?dryRun=All' }, 'virtual-cluster must be PROJECT/NAME'],
+    [{ renew: 'true', 'exec-api': 'v1alpha1' }, 'exec-api must be one of v1, v1beta1'],
+    [{ 'exec-api': 'v1beta1' }, 'exec-api is for kube configs with a plugin: it needs renew: true'],
     [{ 'virtual-cluster': 'a/b', cluster: 'c' }, 'give either virtual-cluster or cluster, not both'],
     [{ cluster: 'west', 'server-certificate-authority': 'ca.crt' }, 'server-certificate-authority belongs to server'],
     [{ cluster: '*', server: 'https://west' }, 'cluster must be the name of one connected cluster'],

@@ -18,7 +18,7 @@ import {
   warningsIn,
   withAttempts,
   writeHeld
-} from "./shared-3IY5U6TV.js";
+} from "./shared-ORTPZQ3R.js";
 
 // ../core/src/projects.ts
 var prefixOf = ({ projectNamespacePrefix = "p-" }) => projectNamespacePrefix;
@@ -124,6 +124,7 @@ function expiry(timestamp) {
 // ../core/src/plugin.ts
 var EXEC_GROUP = "client.authentication.k8s.io";
 var EXEC_APIS = ["v1", "v1beta1"];
+var isExecApi = (text) => EXEC_APIS.includes(text);
 var EXEC_VERSION = `${EXEC_GROUP}/v1`;
 var EXEC_VERSIONS = EXEC_APIS.map((version) => `${EXEC_GROUP}/${version}`);
 function askedExecVersion({
@@ -383,6 +384,8 @@ export {
   requestClusterConfig,
   readAddress,
   readSelf,
+  EXEC_APIS,
+  isExecApi,
   EXEC_VERSIONS,
   askedExecVersion,
   execCredential,
