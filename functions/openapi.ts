@@ -1,6 +1,5 @@
 import { documents, index, v2 } from 'keyplane:openapi'
-import { openApiEndpoint } from '../lib/server/documents/openapi.ts'
+import { answerOpenApi } from '../lib/engine/endpoints/discovery/openapi.ts'
 import { serve } from '../lib/server/lambda/serve.ts'
 
-const endpoint = openApiEndpoint({ documents, index, v2 })
-export const handler = serve(endpoint, { streams: true })
+export const handler = serve((request) => answerOpenApi({ documents, index, v2 }, request), { streams: true })

@@ -113,7 +113,6 @@ export const packagedSources = [
   'clients/console/src/**/*',
   'clients/core/src/**/*',
   'infra/*',
-  'infra/documents/**/*',
   'infra/documentation/*',
   'infra/made/*',
   'infra/settings/*',

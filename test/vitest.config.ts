@@ -9,10 +9,11 @@ import { limits } from './support/patience.ts'
 /** Tests of pure packages: they share no state, so they run in threads and keep the modules that other files loaded. */
 const pure = [
   'clients/console',
-  'infra/documents',
+
   'lib/apis',
   'lib/authentication',
   'lib/authorization',
+  'lib/engine/documents',
   'lib/engine/endpoints',
   'lib/controllers/events',
   'lib/federation',

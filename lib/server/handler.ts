@@ -6,41 +6,15 @@
 import type { Call, Handler, StoredCall, VirtualCall } from '../engine/endpoints/call.ts'
 import { answerComputed } from '../engine/endpoints/handlers/computed.ts'
 import type { ApiRequest, ApiResponse } from '../engine/endpoints/request.ts'
-import { runHandler } from '../engine/endpoints/run.ts'
+import { callOf, runHandler } from '../engine/endpoints/run.ts'
 import { describeError } from '../engine/meta/errors/describe.ts'
 import type { KubeObject } from '../engine/meta/types.ts'
 import type { ComputedKind, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../engine/registry/kind.ts'
 import type { Table } from '../engine/storage/interface.ts'
 import type { LambdaHandler } from './lambda/runtime.ts'
-import { type Endpoint, type Notes, serveWith } from './lambda/serve.ts'
+import { type Endpoint, serveWith } from './lambda/serve.ts'
 import { createServer, type Server } from './server.ts'
 import { warmUp } from './warmup.ts'
-
-/** Returns the call of a request, for a kind of either archetype. */
-function callOf(request: ApiRequest, server: Server, notes: Notes): Call {
-  const warnings: string[] = []
-  const warned = new Set<string>()
-  return {
-    request,
-    services: server,
-    warnings,
-    context: {
-      user: request.user,
-      now: request.now,
-      deadline: request.deadline,
-      requestId: request.requestId,
-      warn(text) {
-        if (warned.has(text)) return
-        warned.add(text)
-        warnings.push(text)
-      },
-      note(key, value) {
-        if (value === undefined) delete notes[key]
-        else notes[key] = value
-      },
-    },
-  }
-}
 
 const reporting =
   ({ log }: Server, { requestId }: ApiRequest) =>

@@ -1,6 +1,6 @@
 /** Builds CustomResourceDefinitions, with which kube-apiserver serves the stored kinds as custom resources. */
 
-import { openApiSchema } from '../../infra/documents/openapischema.ts'
+import { openApiSchema } from '../../lib/engine/documents/openapischema.ts'
 import type { ObjectSchema, Schema } from '../../lib/engine/meta/schema/schema.ts'
 import type { JsonObject } from '../../lib/engine/meta/types.ts'
 import type { StoredKind } from '../../lib/engine/registry/kind.ts'

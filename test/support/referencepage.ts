@@ -1,5 +1,5 @@
 /** Writes the reference page of a kind in Markdown from its schema. */
-import { EXEC_CREDENTIAL_PARAMETERS, type OpenApiKind } from '../../infra/documents/paths.ts'
+import { EXEC_CREDENTIAL_PARAMETERS, type OpenApiKind } from '../../lib/engine/documents/paths.ts'
 import type { Schema } from '../../lib/engine/meta/schema/schema.ts'
 import { child } from '../../lib/engine/meta/value/walk.ts'
 

@@ -2,7 +2,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { negotiateStatus, type Output } from '../../engine/endpoints/negotiation/accept.ts'
 import type { ApiRequest, ApiResponse } from '../../engine/endpoints/request.ts'
-import { warningHeaders } from './warnings.ts'
+import { warningHeaders } from '../../engine/endpoints/warnings.ts'
 
 /** Returns the headers with lowercase names. Repeated headers are joined to one list, as HTTP defines. */
 export function headersOf(event: APIGatewayProxyEvent): Record<string, string> {

@@ -7,8 +7,8 @@ import { routedPath } from '../../access/attributes/requestattributes.ts'
 import { scopeWarnings } from '../../access/scopewarnings.ts'
 import type { ApiRequest, ApiResponse } from '../../engine/endpoints/request.ts'
 import { respondError } from '../../engine/endpoints/respond.ts'
+import type { Notes } from '../../engine/endpoints/run.ts'
 import { internalError, StatusError } from '../../engine/meta/errors/status.ts'
-import type { Note } from '../../engine/registry/kind.ts'
 import { createMinimalServer, type MinimalServer } from '../process/minimal.ts'
 import { judgementOf } from './audit.ts'
 import { isRecorded, reasonOf, refusalOf, userOf } from './authorizercontext.ts'
@@ -25,7 +25,6 @@ export type Endpoint<S extends MinimalServer = MinimalServer> = (
   server: S,
   notes: Notes,
 ) => Promise<ApiResponse>
-export type Notes = Record<string, Note>
 
 /** Runs an endpoint for an event, with the user from the authorizer. Without a user it returns the authorizer's error. */
 async function answer<S extends MinimalServer>(

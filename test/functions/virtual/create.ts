@@ -1,7 +1,7 @@
 /** Tests the responses of every create-only kind, one group per status code. */
 
 import { describe, expect, test } from 'vitest'
-import { warningHeaders } from '../../../lib/server/lambda/warnings.ts'
+import { warningHeaders } from '../../../lib/engine/endpoints/warnings.ts'
 import type { Invocation } from '../../support/functions.ts'
 import type { Answer } from '../../support/request.ts'
 import { admin } from '../../support/users.ts'

@@ -1,6 +1,6 @@
 /** Tests that SelfSubjectRulesReview covers every resource and verb that discovery lists. */
 import { expect, test } from 'vitest'
-import { discoveryDocuments } from '../../../infra/documents/discovery.ts'
+import { discoveryDocuments } from '../../../lib/engine/documents/discovery.ts'
 import type { ReviewServices } from '../../../lib/reviews/reviewservices.ts'
 import { SelfSubjectRulesReview } from '../../../lib/reviews/selfsubjectrulesreview.ts'
 import { kinds } from '../../../lib/server/servedkinds.ts'
@@ -31,7 +31,7 @@ test('lists every verb of every resource for a user who may do everything', asyn
     apiGroups.flatMap((group) => resources.map((resource) => line(group, resource, [...verbs].sort()))),
   )
   const served = [...new Set(kinds.map(({ group }) => group))].flatMap((group) => {
-    const { resources } = discoveryDocuments(kinds)[`/apis/${group}/v1`] as unknown as {
+    const { resources } = discoveryDocuments(kinds).documents[`/apis/${group}/v1`] as unknown as {
       resources: { name: string; verbs: string[] }[]
     }
     return resources.map(({ name, verbs }) => line(group, name, [...verbs].sort()))

@@ -2,7 +2,7 @@
 import { glob } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { verbsOf } from '../../../infra/documents/discovery.ts'
+import { verbsOf } from '../../../lib/engine/documents/discovery.ts'
 import { MANAGEMENT_GROUP } from '../../../lib/kinds.ts'
 import { kinds } from '../../../lib/server/servedkinds.ts'
 import { referencePage } from '../../support/referencepage.ts'

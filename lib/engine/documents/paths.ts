@@ -3,10 +3,10 @@
  * Source: k8s.io/apiserver/pkg/endpoints/installer.go, k8s.io/kubectl/pkg/explain and pkg/util/openapi.
  */
 
-import { bodyTypes, patchTypes } from '../../lib/engine/endpoints/negotiation/bodies.ts'
-import { object, string, time } from '../../lib/engine/meta/schema/schema.ts'
-import type { JsonObject, JsonValue } from '../../lib/engine/meta/types.ts'
-import type { KindInfo, ServedKind } from '../../lib/engine/registry/kind.ts'
+import { bodyTypes, patchTypes } from '../endpoints/negotiation/bodies.ts'
+import { object, string, time } from '../meta/schema/schema.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
+import type { KindInfo, ServedKind } from '../registry/kind.ts'
 import { sharedRef } from './meta.ts'
 import { openApiSchema } from './openapischema.ts'
 import { DELETE, LIST, parametersOf, READ, WRITE } from './parameters.ts'

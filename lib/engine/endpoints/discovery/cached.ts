@@ -1,5 +1,5 @@
 /** Answers with documents that clients cache. */
-import type { ApiRequest, ApiResponse } from '../../engine/endpoints/request.ts'
+import type { ApiRequest, ApiResponse } from '../request.ts'
 
 /** Returns a document that clients cache, or 304 if If-None-Match (RFC 9110) says that they have it already. */
 export function respondCached(

@@ -1,6 +1,6 @@
 /** Tests Warning headers. Source: filters/warning.go of k8s.io/apiserver, answers of kube-apiserver 1.34.4. */
 import { expect, it } from 'vitest'
-import { warningHeaders } from '../../lib/server/lambda/warnings.ts'
+import { warningHeaders } from '../../../../lib/engine/endpoints/warnings.ts'
 
 const header = (text: string): string => `299 - "${text}"`
 

@@ -2,7 +2,7 @@
  * Encodes warnings as headers. Source: k8s.io/apiserver/pkg/endpoints/filters/warning.go,
  * k8s.io/apimachinery/pkg/util/net (NewWarningHeader).
  */
-import { withoutCredentials } from '../../engine/meta/value/credentialtext.ts'
+import { withoutCredentials } from '../meta/value/credentialtext.ts'
 
 /** Returns a warning with code 299 and agent `-`. It escapes non-ASCII characters as in JSON, because gateways reject them. */
 function header(text: string): string {

@@ -1,6 +1,6 @@
 /** Writes JSON values as protobuf messages according to descriptions of their members. Source: protobuf.dev "Encoding". */
-import { stringify } from '../../lib/engine/meta/encoding/json.ts'
-import type { JsonObject, JsonValue } from '../../lib/engine/meta/types.ts'
+import { stringify } from '../meta/encoding/json.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
 
 /** Writes a value as the field with this number. A repeated field is written once for each element. */
 export type Field = (number: number, value: JsonValue) => Uint8Array[]

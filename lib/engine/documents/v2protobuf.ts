@@ -2,7 +2,7 @@
  * Encodes OpenAPI v2 as protobuf, which kubectl and Argo CD request. Source: github.com/google/gnostic-models openapiv2/OpenAPIv2.proto,
  * whose field numbers these are.
  */
-import type { JsonObject, JsonValue } from '../../lib/engine/meta/types.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
 import {
   anyField,
   doubleField,

@@ -2,9 +2,10 @@
  * Translates the OpenAPI documents from v3 to v2. Terraform's Kubernetes provider reads the types of manifests from v2, and
  * Argo CD the schemas for server-side apply. Source: k8s.io/kube-openapi/pkg/handler; swagger.io "OpenAPI 2.0".
  */
-import { stringify } from '../../lib/engine/meta/encoding/json.ts'
-import type { JsonObject, JsonValue } from '../../lib/engine/meta/types.ts'
-import { contentHash, type OpenApiInfo, openApiSchemas } from './openapi.ts'
+import { stringify } from '../meta/encoding/json.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
+import { contentHash } from './contenthash.ts'
+import { type OpenApiInfo, openApiSchemas } from './openapi.ts'
 import { type OpenApiKind, pathsOf } from './paths.ts'
 import { openApiV2Protobuf } from './v2protobuf.ts'
 

@@ -3,11 +3,11 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv } from 'ajv'
 import formatsPlugin from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
-import { openApi, openApiDocument } from '../../../infra/documents/openapi.ts'
-import type { OpenApiKind } from '../../../infra/documents/paths.ts'
-import { object, string } from '../../../lib/engine/meta/schema/schema.ts'
-import type { JsonObject, JsonValue } from '../../../lib/engine/meta/types.ts'
-import { example } from '../../lib/engine/meta/example.ts'
+import { openApi, openApiDocument } from '../../../../lib/engine/documents/openapi.ts'
+import type { OpenApiKind } from '../../../../lib/engine/documents/paths.ts'
+import { object, string } from '../../../../lib/engine/meta/schema/schema.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
+import { example } from '../meta/example.ts'
 import cases from './vectors/openapi.cases.json' with { type: 'json' }
 
 const stored: OpenApiKind = {

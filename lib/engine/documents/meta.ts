@@ -1,7 +1,7 @@
 /** Defines the schemas that all kinds share: metadata, lists, Status and delete options, with their Kubernetes names. */
-import { objectMetaSchema } from '../../lib/engine/meta/schema/objectmeta.ts'
-import { boolean, int32, int64, list, type ObjectSchema, object, string } from '../../lib/engine/meta/schema/schema.ts'
-import type { JsonObject } from '../../lib/engine/meta/types.ts'
+import { objectMetaSchema } from '../meta/schema/objectmeta.ts'
+import { boolean, int32, int64, list, type ObjectSchema, object, string } from '../meta/schema/schema.ts'
+import type { JsonObject } from '../meta/types.ts'
 import { openApiSchema } from './openapischema.ts'
 
 const PREFIX = 'io.k8s.apimachinery.pkg.apis.meta.v1'

@@ -1,9 +1,12 @@
 /**
  * Builds the discovery documents from the kinds. Source: k8s.io/apiserver endpoints/discovery; kubernetes.io "API discovery".
  */
-import { groupVersion } from '../../lib/engine/meta/groupversion.ts'
-import type { JsonObject } from '../../lib/engine/meta/types.ts'
-import { computedVerbs, type ServedKind, statusVerbs, storedVerbs } from '../../lib/engine/registry/kind.ts'
+import type { Aggregated, DiscoveryDocuments } from '../endpoints/discovery/discovery.ts'
+import { stringify } from '../meta/encoding/json.ts'
+import { groupVersion } from '../meta/groupversion.ts'
+import type { JsonObject } from '../meta/types.ts'
+import { computedVerbs, type ServedKind, statusVerbs, storedVerbs } from '../registry/kind.ts'
+import { contentHash } from './contenthash.ts'
 import { gvkOf } from './paths.ts'
 
 const verbs = {
@@ -50,7 +53,7 @@ const groupKinds = (kinds: readonly ServedKind[]) =>
   }))
 
 /** Returns the documents at /apis and below by path. */
-export function discoveryDocuments(kinds: readonly ServedKind[]): Record<string, JsonObject> {
+function groupDocuments(kinds: readonly ServedKind[]): Record<string, JsonObject> {
   const groups = groupKinds(kinds).map(({ name, versions }) => {
     const list = versions.map(([version]) => ({ groupVersion: groupVersion({ group: name, version }), version }))
     return { versions, entry: { name, versions: list, preferredVersion: list[0] ?? {} } }
@@ -69,7 +72,7 @@ export function discoveryDocuments(kinds: readonly ServedKind[]): Record<string,
 }
 
 /** Returns the document of a group version. */
-export const apiResourceList = (groupVersion: string, kinds: readonly ServedKind[]): JsonObject => ({
+const apiResourceList = (groupVersion: string, kinds: readonly ServedKind[]): JsonObject => ({
   kind: 'APIResourceList',
   apiVersion: 'v1',
   groupVersion,
@@ -94,8 +97,7 @@ function aggregatedResource(kind: ServedKind, siblings: readonly ServedKind[]): 
   }
 }
 
-/** Returns the document at /apis, or for kinds of the core group at /api, in the aggregated form. */
-export const aggregatedGroups = (kinds: readonly ServedKind[], discoveryVersion: string): JsonObject => ({
+const aggregatedGroups = (kinds: readonly ServedKind[], discoveryVersion: string): JsonObject => ({
   kind: 'APIGroupDiscoveryList',
   apiVersion: `apidiscovery.k8s.io/${discoveryVersion}`,
   metadata: {},
@@ -108,3 +110,25 @@ export const aggregatedGroups = (kinds: readonly ServedKind[], discoveryVersion:
     })),
   })),
 })
+
+/** Returns the document at /apis, or for kinds of the core group at /api, in the aggregated form. */
+function aggregatedDocument(kinds: readonly ServedKind[]): Aggregated {
+  const inVersion = (version: keyof Aggregated) => {
+    const value = aggregatedGroups(kinds, version)
+    return { value, etag: `"${contentHash(stringify(value))}"` }
+  }
+  return { v2: inVersion('v2'), v2beta1: inVersion('v2beta1') }
+}
+
+/** Returns the documents of discovery for kinds, among them those of the core group. */
+export function discoveryDocuments(kinds: readonly ServedKind[]): DiscoveryDocuments {
+  const [core, grouped] = [kinds.filter(({ group }) => group === ''), kinds.filter(({ group }) => group !== '')]
+  const lists = [...Map.groupBy(core, ({ version }) => version)]
+  return {
+    documents: {
+      ...groupDocuments(grouped),
+      ...Object.fromEntries(lists.map(([version, own]) => [`/api/${version}`, apiResourceList(version, own)])),
+    },
+    aggregated: { '/api': aggregatedDocument(core), '/apis': aggregatedDocument(grouped) },
+  }
+}

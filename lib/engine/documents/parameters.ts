@@ -2,7 +2,7 @@
  * Defines the parameters of operations. Each operation contains its parameters inline. kubectl does not resolve references,
  * and would conclude that the server does not validate fields. Source: k8s.io/cli-runtime/pkg/resource/query_param_verifier_v3.go.
  */
-import type { JsonObject } from '../../lib/engine/meta/types.ts'
+import type { JsonObject } from '../meta/types.ts'
 
 const query = (name: string, description: string, type: 'string' | 'integer' | 'boolean' = 'string'): JsonObject => ({
   name,

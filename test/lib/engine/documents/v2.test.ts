@@ -1,9 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
-import type { OpenApiKind } from '../../../infra/documents/paths.ts'
-import { openApiV2 } from '../../../infra/documents/v2.ts'
-import { list, map, object, string } from '../../../lib/engine/meta/schema/schema.ts'
-import { example } from '../../lib/engine/meta/example.ts'
+import type { OpenApiKind } from '../../../../lib/engine/documents/paths.ts'
+import { openApiV2 } from '../../../../lib/engine/documents/v2.ts'
+import { list, map, object, string } from '../../../../lib/engine/meta/schema/schema.ts'
+import { example } from '../meta/example.ts'
 
 // Fields may have the names of keywords.
 const spec = object('What is wanted.', {

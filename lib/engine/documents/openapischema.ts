@@ -1,8 +1,8 @@
 /** Converts the project's schemas to OpenAPI 3.0 schemas with Kubernetes' extensions. */
 
-import type { Schema } from '../../lib/engine/meta/schema/schema.ts'
-import type { JsonObject, JsonValue } from '../../lib/engine/meta/types.ts'
-import { defined } from '../../lib/engine/meta/value/defined.ts'
+import type { Schema } from '../meta/schema/schema.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
 
 const omitUndefined = (members: Readonly<Record<string, unknown>>) => defined(members) as JsonObject
 

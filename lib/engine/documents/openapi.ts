@@ -3,18 +3,15 @@
  * Source: k8s.io/kube-openapi/pkg/handler3, k8s.io/client-go/openapi.
  */
 
-import { createHash } from 'node:crypto'
-import { stringify } from '../../lib/engine/meta/encoding/json.ts'
-import { groupVersion } from '../../lib/engine/meta/groupversion.ts'
-import { isRequired } from '../../lib/engine/meta/schema/validate.ts'
-import type { JsonObject } from '../../lib/engine/meta/types.ts'
-import { byBytes } from '../../lib/engine/meta/value/byteorder.ts'
+import { stringify } from '../meta/encoding/json.ts'
+import { groupVersion } from '../meta/groupversion.ts'
+import { isRequired } from '../meta/schema/validate.ts'
+import type { JsonObject } from '../meta/types.ts'
+import { byBytes } from '../meta/value/byteorder.ts'
+import { contentHash } from './contenthash.ts'
 import { sharedRef, sharedSchemas } from './meta.ts'
 import { openApiSchema } from './openapischema.ts'
 import { groupPath, gvkOf, type OpenApiKind, pathsOf, schemaName } from './paths.ts'
-
-/** Returns the SHA-512 hash in upper-case hex, which kube-apiserver uses in ETags and in the OpenAPI index. */
-export const contentHash = (text: string): string => createHash('sha512').update(text).digest('hex').toUpperCase()
 
 const typeProperties = (apiVersion: string, kind: string): JsonObject => ({
   apiVersion: { type: 'string', description: `Version of this representation: ${apiVersion}.` },
