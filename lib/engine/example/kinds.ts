@@ -1,8 +1,7 @@
 /** Defines the kinds of the example: notes, which are in namespaces, and lamps, whose status is a subresource. */
 import { boolean, object, string } from '../meta/schema/schema.ts'
-import type { KubeObject } from '../meta/types.ts'
 import { column } from '../registry/column.ts'
-import type { Planned, StoredKind, Strategy, Write } from '../registry/kind.ts'
+import type { StoredKind, Strategy } from '../registry/kind.ts'
 
 const place = { group: 'example.test', version: 'v1', archetype: 'stored' } as const
 const open: Strategy = { access: () => ({ type: 'allowed' }) }
@@ -21,12 +20,6 @@ export const Note: StoredKind = {
   strategy: () => open,
 }
 
-/** Says on every write of a lamp whether its switch has changed since the status was reported. */
-function plan({ type, draft }: Write): Planned {
-  const isStale = ({ spec, status }: KubeObject) => status?.lit !== undefined && status.lit !== spec?.on
-  return type === 'update' && isStale(draft.object) ? { warnings: ['the lamp has not followed its switch yet'] } : {}
-}
-
 export const Lamp: StoredKind = {
   ...place,
   kind: 'Lamp',
@@ -40,10 +33,13 @@ export const Lamp: StoredKind = {
     status: object('What the lamp does.', { lit: boolean('Whether it gives light.') }),
   },
   table: { resource: 'lamps', partitions: () => [], activity: false },
-  columns: [
-    column('On', 'spec.on', 'The position of the switch.', { type: 'boolean', absent: false }),
-    column('Lit', 'status.lit', 'Whether it gives light.', { type: 'boolean', absent: false }),
-  ],
+  columns: [column('On', 'spec.on', 'The position of the switch.', { type: 'boolean', absent: false })],
   selectableFields: [],
-  strategy: () => ({ ...open, plan }),
+  strategy: () => ({
+    ...open,
+    plan({ type, draft }) {
+      const isStale = type === 'update' && draft.object.status?.lit === !draft.object.spec?.on
+      return isStale ? { warnings: ['the lamp has not followed its switch yet'] } : {}
+    },
+  }),
 }

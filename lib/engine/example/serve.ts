@@ -1,15 +1,18 @@
 /**
- * Serves the kinds of the example: `node lib/engine/example/serve.ts [PORT]`, from memory or from the DynamoDB table that TABLE_NAME names.
- * Everybody may do everything.
+ * Serves kinds to everybody: `node lib/engine/example/serve.ts [PORT]`, from memory or from the DynamoDB table that TABLE_NAME names.
  */
 import { randomInt, randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { discoveryDocuments } from '../documents/discovery.ts'
+import { openApiDocuments } from '../documents/openapidocuments.ts'
 import type { EndpointServices, Handler, StoredCall } from '../endpoints/call.ts'
+import { answerDiscovery } from '../endpoints/discovery/discovery.ts'
+import { answerOpenApi } from '../endpoints/discovery/openapi.ts'
 import { createHandler } from '../endpoints/handlers/create.ts'
 import { deleteCollectionHandler, deleteHandler } from '../endpoints/handlers/delete.ts'
 import { getHandler } from '../endpoints/handlers/get.ts'
@@ -18,36 +21,19 @@ import { patchHandler } from '../endpoints/handlers/patch.ts'
 import { updateHandler } from '../endpoints/handlers/update.ts'
 import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
 import { pageNotFound } from '../endpoints/respond.ts'
-import { runHandler } from '../endpoints/run.ts'
-import { statusVerbs, storedVerbs } from '../registry/kind.ts'
-import type { Store } from '../registry/store.ts'
+import { callOf, runHandler } from '../endpoints/run.ts'
+import { warningHeaders } from '../endpoints/warnings.ts'
+import { groupVersion } from '../meta/groupversion.ts'
+import { type StoredKind, statusVerbs } from '../registry/kind.ts'
+import type { User } from '../registry/user.ts'
 import { driver } from '../storage/dynamodb/driver.ts'
+import type { Items } from '../storage/items.ts'
 import { storageOver } from '../storage/protocol/storage.ts'
 import { itemsOf } from '../storage/sqlite/sqlite.ts'
 import { openTable } from '../storage/sqlite/table.ts'
 import { Lamp, Note } from './kinds.ts'
 
-const { now } = Date
 const sleep = (ms: number): Promise<void> => delay(ms)
-const { TABLE_NAME: table } = process.env
-const items = table
-  ? driver.open(table, { now, uuid: randomUUID, called: () => {} })
-  : itemsOf(openTable(':memory:', now), now)
-const storage = storageOver(items, { now, random: Math.random, sleep })
-
-const stores = [Note, Lamp].map(
-  (kind): Store => ({
-    kind,
-    strategy: kind.strategy(undefined as never),
-    storage,
-    uuid: randomUUID,
-    randomInt: (bound) => randomInt(bound),
-    mayDelete: async () => true,
-    administers: () => 'everybody',
-    guard: async (_store, _current, mutation) => mutation,
-    authorOf: ({ user }) => ({ user: user.name }),
-  }),
-)
 
 const services: EndpointServices = {
   checkChain: async () => {},
@@ -72,59 +58,80 @@ const handlers: Readonly<Record<string, { one?: Handler<StoredCall>; all?: Handl
   DELETE: { one: deleteHandler, all: deleteCollectionHandler },
 }
 
-const groupVersion = `${Note.group}/${Note.version}`
-const resources = stores.flatMap(({ kind }) => {
-  const main = { kind: kind.kind, namespaced: kind.scope === 'Namespaced' }
-  const { plural: name, singular: singularName, shortNames = [] } = kind
-  const status = { ...main, name: `${name}/status`, singularName: '', verbs: statusVerbs }
-  return [{ ...main, name, singularName, shortNames, verbs: storedVerbs }, ...(kind.schema.status ? [status] : [])]
-})
-const version = { groupVersion, version: Note.version }
-const documents: Readonly<Record<string, object>> = {
-  '/api': { kind: 'APIVersions', versions: [] },
-  '/apis': {
-    kind: 'APIGroupList',
-    apiVersion: 'v1',
-    groups: [{ name: Note.group, versions: [version], preferredVersion: version }],
-  },
-  [`/apis/${groupVersion}`]: { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources },
-}
-
-const json = { 'content-type': 'application/json' }
-const route = /^\/apis\/([^/]+\/[^/]+)(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+))?(?:\/(status))?$/
-
 const report = (error: unknown): void => void process.stderr.write(`${error}\n`)
 
-async function answer(incoming: IncomingMessage): Promise<ApiResponse> {
+const route = /^\/apis\/([^/]+\/[^/]+)(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+))?(?:\/(status))?$/
+
+/** Returns what answers requests for the kinds, whose objects are stored in these items. */
+function answering(kinds: readonly StoredKind[], items: Items): (request: ApiRequest) => Promise<ApiResponse> {
+  const common = {
+    storage: storageOver(items, { now: Date.now, random: Math.random, sleep }),
+    uuid: randomUUID,
+    randomInt: (bound: number) => randomInt(bound),
+    mayDelete: async () => true,
+    administers: () => 'everybody',
+    guard: async <M>(_store: unknown, _current: unknown, mutation: M) => mutation,
+    authorOf: ({ user }: Pick<ApiRequest, 'user'>) => ({ user: user.name }),
+  }
+  const stores = kinds.map((kind) => ({ ...common, kind, strategy: kind.strategy(undefined as never) }))
+  const openApi = openApiDocuments(kinds, { title: 'example', version: 'v1', license: { name: 'Apache-2.0', url: '' } })
+  const discovery = discoveryDocuments(kinds)
+  return async (request) => {
+    const { method, path, namespace, name, subresource } = request
+    const call = callOf(request, services, {})
+    const [, served, , plural] = route.exec(path) ?? []
+    const store = stores.find(({ kind }) => kind.plural === plural && groupVersion(kind) === served)
+    if (!store) {
+      const isOpenApi = path.startsWith('/openapi/')
+      const handle = () => (isOpenApi ? answerOpenApi(openApi, request) : answerDiscovery(discovery, request))
+      return runHandler({ verb: 'get', handle }, call, report)
+    }
+    const { kind } = store
+    const handler = handlers[method]?.[name ? 'one' : 'all']
+    const isThere = (kind.scope === 'Namespaced') === (namespace !== '') || (handler === listHandler && !namespace)
+    const isStatus = kind.schema.status && statusVerbs.some((verb) => verb === handler?.verb)
+    if (!handler || !isThere || (subresource && !isStatus)) return pageNotFound
+    return runHandler(handler, { ...call, kind, store }, report)
+  }
+}
+
+// A program around the engine may declare more members.
+const user = { name: 'somebody' } as User
+
+/** Returns the request of a message, whoever sends it. */
+async function requestOf(incoming: IncomingMessage): Promise<ApiRequest> {
   const { method = '', url = '', headers } = incoming
   const { pathname: path, searchParams } = new URL(url, 'http://localhost')
-  const document = documents[path]
-  if (document) return { status: 200, headers: json, warnings: [], body: JSON.stringify(document) }
-  const [, served, namespace = '', plural, name = '', subresource = ''] = route.exec(path) ?? []
-  const store = stores.find(({ kind }) => kind.plural === plural && served === groupVersion)
-  const handler = handlers[method]?.[name ? 'one' : 'all']
-  if (!store || !handler) return pageNotFound
+  const [, , namespace = '', , name = '', subresource = ''] = route.exec(path) ?? []
   const query = new Map([...new Set(searchParams.keys())].map((key) => [key, searchParams.getAll(key)]))
-  const common = { user: { name: 'somebody' }, requestId: randomUUID(), now: new Date(), deadline: () => 30_000 }
   const sent = { headers: headers as ApiRequest['headers'], body: await buffer(incoming) }
-  const request: ApiRequest = { ...common, ...sent, method, path, namespace, name, subresource, query }
-  const warnings: string[] = []
-  const context = { ...common, warn: (text: string) => void warnings.push(text), note: () => {} }
-  return runHandler(handler, { request, context, warnings, services, kind: store.kind, store }, report)
+  const made = { user, requestId: randomUUID(), now: new Date(), deadline: () => 30_000 }
+  return { ...sent, ...made, method, path, namespace, name, subresource, query }
 }
 
-async function respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const { status, headers, warnings, body } = await answer(incoming)
-  for (const text of warnings) outgoing.appendHeader('warning', `299 - ${JSON.stringify(text)}`)
-  outgoing.writeHead(status, headers)
-  await pipeline(Readable.from(body instanceof Uint8Array ? [body] : body), outgoing)
+/** Returns a server for the kinds, whose objects are stored in these items. */
+export function serve(kinds: readonly StoredKind[], items: Items): Server {
+  const answer = answering(kinds, items)
+  return createServer(async (incoming, outgoing) => {
+    try {
+      const { status, headers, warnings, body } = await answer(await requestOf(incoming))
+      outgoing.setHeader('warning', warningHeaders(warnings)).writeHead(status, headers)
+      await pipeline(Readable.from(body instanceof Uint8Array ? [body] : body), outgoing)
+    } catch {
+      // Whoever watches leaves in the middle of the answer.
+      outgoing.destroy()
+    }
+  })
 }
 
-const server = createServer((incoming, outgoing) => {
-  // Whoever watches leaves in the middle of the answer.
-  respond(incoming, outgoing).catch(() => outgoing.destroy())
-})
-server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo
-  process.stdout.write(`kubectl --server=http://127.0.0.1:${port} get lamps\n`)
-})
+if (import.meta.main) {
+  const { now } = Date
+  const { TABLE_NAME: table } = process.env
+  const items = table
+    ? driver.open(table, { now, uuid: randomUUID, called: () => {} })
+    : itemsOf(openTable(':memory:', now), now)
+  const server = serve([Note, Lamp], items).listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
+    const { port } = server.address() as AddressInfo
+    process.stdout.write(`kubectl --server=http://127.0.0.1:${port} get lamps\n`)
+  })
+}

@@ -49,17 +49,15 @@ export const testExample = (start: () => Promise<Record<string, string>>): void 
     test('for a kind with a status: create, get, apply, watch, delete', async () => {
       const on = await kubectl.file('on.json', lamp(true))
       const off = await kubectl.file('off.json', lamp(false))
-      expect(await output('create', '--save-config', '--validate=false', '-f', on)).toBe(
-        'lamp.example.test/desk created\n',
-      )
-      expect(await output('get', 'lp')).toMatch(/^NAME +ON +LIT +AGE\ndesk +true +false /)
+      expect(await output('create', '--save-config', '-f', on)).toBe('lamp.example.test/desk created\n')
+      expect(await output('get', 'lp')).toMatch(/^NAME +ON +AGE\ndesk +true /)
       const watch = kubectl.start('get', 'lamps', '--watch')
-      await watch.until(/desk +true +false/)
-      expect(await output('apply', '--validate=false', '-f', off)).toBe('lamp.example.test/desk configured\n')
-      await watch.until(/desk +false +false/)
+      await watch.until(/desk +true/)
+      expect(await output('apply', '-f', off)).toBe('lamp.example.test/desk configured\n')
+      await watch.until(/desk +false/)
       const report = ['patch', 'lamp', 'desk', '--type=merge', '--subresource=status', '-p', '{"status":{"lit":true}}']
       expect(await output(...report)).toBe('lamp.example.test/desk patched\n')
-      await watch.until(/desk +false +true/)
+      await watch.until(/(desk +false .*\n){2}/)
       await watch.end()
       const { stderr } = await kubectl.run(
         'patch',
@@ -74,9 +72,16 @@ export const testExample = (start: () => Promise<Record<string, string>>): void 
       expect(await output('get', 'lamps', '-o', 'name')).toBe('')
     })
 
+    test('from its OpenAPI documents: explain, and validation before a create', async () => {
+      expect(await output('explain', 'lamps.spec.on')).toContain('The position of the switch.')
+      expect(await output('explain', 'notes')).toContain('A text in a namespace.')
+      const typo = await kubectl.file('typo.json', { ...lamp(true), spec: { onn: true } })
+      expect((await kubectl.run('create', '-f', typo)).stderr).toContain('unknown field "spec.onn"')
+    })
+
     test('for a kind in namespaces: apply, list, delete', async () => {
       const file = await kubectl.file('note.json', note)
-      const apply = ['apply', '--server-side', '--validate=false', '-f', file]
+      const apply = ['apply', '--server-side', '-f', file]
       expect(await output(...apply, '-n', 'home')).toBe('note.example.test/shopping serverside-applied\n')
       expect(await output('get', 'notes', '-A', '--field-selector=spec.text=milk')).toMatch(/home +shopping +milk /)
       expect((await kubectl.run('get', 'note', 'shopping', '-n', 'work')).stderr).toContain('(NotFound)')
