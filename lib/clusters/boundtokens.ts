@@ -10,7 +10,7 @@ import { endOfAccess } from '../access/users/outliving.ts'
 import type { UserInfo } from '../access/users/user.ts'
 import { rfc3339OfUnix, unixSeconds } from '../engine/meta/encoding/time.ts'
 import { checkDeadline, type Deadline } from '../engine/meta/errors/deadline.ts'
-import { keyChanged, tooManyRequests } from '../engine/meta/errors/status.ts'
+import { credentialChanged, tooManyRequests } from '../engine/meta/errors/status.ts'
 import { defined } from '../engine/meta/value/defined.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../engine/meta/value/durations.ts'
 import { type Bound, gatesOf, type Recorded, type RecordKey } from '../keys/credential/boundsecrets.ts'
@@ -166,7 +166,7 @@ export async function issueAccountToken(
     const made = await records.create(key, own)
     if (made) return make(work, made)
     const { problem, found } = await records.judge(user, key)
-    if (problem) throw keyChanged()
+    if (problem) throw credentialChanged()
     if (found && isUsable(found.bound, own)) return reuse(work, found)
     const again = found?.bound.gone && (await records.create(key, following(own, found.bound), found))
     if (again) return make(work, again)
@@ -276,7 +276,7 @@ async function confirm(work: Work, recorded: Recorded, token: AccountToken): Pro
     if (found.bound.secretUid === token.secretUid) return token
     if (await work.services.records.identify(found, token.secretUid)) return token
   }
-  throw keyChanged()
+  throw credentialChanged()
 }
 
 /** How often a record is read again that others write meanwhile. */
@@ -285,8 +285,8 @@ const ATTEMPTS = 5
 /** Returns the record as it is now. Throws 401 unless the key gives access as when the request was allowed, and the record lives. */
 async function demandAccess({ request, services }: Work, { key, bound }: Recorded): Promise<Recorded> {
   const { problem, found } = await services.records.judge(request.user, key)
-  if (problem || !found || found.bound.secret !== bound.secret) throw keyChanged()
-  if (found.bound.gone || found.bound.ended !== undefined) throw keyChanged()
+  if (problem || !found || found.bound.secret !== bound.secret) throw credentialChanged()
+  if (found.bound.gone || found.bound.ended !== undefined) throw credentialChanged()
   return found
 }
 

@@ -39,7 +39,7 @@ export async function readReviewedKey(
   services: Services,
 ): Promise<Stored> {
   // Its refusal names the entry that is missing.
-  await services.checkChain(context, attributesOf(KINDS.OwnedAccessKey, { verb: 'get', name }))
+  await services.checkAllowed(context, attributesOf(KINDS.OwnedAccessKey, { verb: 'get', name }))
   const asked = { namespace: '', name, subresource, ...(verb && { verb }) }
   return getObject(services.keyStore(), asked, context)
 }

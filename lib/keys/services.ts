@@ -42,7 +42,7 @@ export interface Services {
   /** Judges an authenticated key, confirms that it gives access, and records its use, as the purpose demands. */
   admit(living: LivingKey, asked: Asked, purpose: Purpose): Promise<Verdict>
   /** Rejects with 403 unless the scope chain of the request allows this request to this API. */
-  checkChain(context: RequestContext, asked: ResourceAttributes): Promise<void>
+  checkAllowed(context: RequestContext, asked: ResourceAttributes): Promise<void>
   /** Records a request that the scope chain allowed, besides the one that the authorizer has seen. Never rejects. */
   used(context: Pick<RequestContext, 'user'>, attributes: Attributes): Promise<void>
   /** Returns the store of access keys. */

@@ -51,7 +51,7 @@ async function mayDelete(
   const place = kind.scope === 'Namespaced' ? namespace : ''
   const attributes = attributesOf(kind, { verb: 'delete', name, namespace: place })
   try {
-    await server.checkChain(context, attributes)
+    await server.checkAllowed(context, attributes)
     if (isMaster(context.user)) return true
     const store = server.storeOf(kind)
     const stored = await getObject(store, { namespace: place, name, subresource: '' }, context)

@@ -18,7 +18,7 @@ import { checkIssuer } from '../clusters/token/jwks.ts'
 import { VirtualClusterInstance } from '../clusters/virtualclusterinstance.ts'
 import type { EndpointServices } from '../engine/endpoints/call.ts'
 import { describeError } from '../engine/meta/errors/describe.ts'
-import { keyChanged } from '../engine/meta/errors/status.ts'
+import { credentialChanged } from '../engine/meta/errors/status.ts'
 import { defined } from '../engine/meta/value/defined.ts'
 import type { ResourceAttributes } from '../engine/registry/attributes.ts'
 import type { RequestContext, StoredKind } from '../engine/registry/kind.ts'
@@ -157,7 +157,7 @@ export function createServer(environment: Environment): Server {
   /** Admits something that a request does besides. The server's own users present no key, so nothing of them is recorded. */
   const admitBeside = ({ user }: Pick<RequestContext, 'user'>, attributes: Attributes) =>
     admit({ user }, { attributes, isRecorded: user.credential !== undefined }, 'further', confirmedBefore(base))
-  const checkChain = async (context: RequestContext, asked: ResourceAttributes): Promise<void> => {
+  const checkAllowed = async (context: RequestContext, asked: ResourceAttributes): Promise<void> => {
     const attributes: Attributes = { target: { type: 'Management' }, ...asked }
     const { decision } = await admitBeside(context, attributes)
     if (decision.allowed) return
@@ -188,14 +188,14 @@ export function createServer(environment: Environment): Server {
       return stored && toProvider(stored)
     },
     decide: (context, attributes) => decide(server, context, attributes),
-    checkChain,
+    checkAllowed,
     async used(context, attributes) {
       await admitBeside(context, attributes)
     },
     async checkKeyHolds(context) {
-      const current = await server.keyGeneration(context)
+      const current = await server.credentialGeneration(context)
       const generation = server.allowedGeneration(context) ?? current
-      if (current === undefined || current !== generation) throw keyChanged()
+      if (current === undefined || current !== generation) throw credentialChanged()
     },
     storeOf: (kind) => storeOf(kind, server),
     keyStore: () => server.storeOf(OwnedAccessKey),
@@ -205,7 +205,7 @@ export function createServer(environment: Environment): Server {
     admit: (living, asked, purpose) => admit(living, asked, purpose, admitting(server, deps())),
     openWatch: (context) =>
       watchCounter({ storage: base.storage, most: config.watchesPerKey, now: Date.now, uuid: randomUUID })(context),
-    async keyGeneration({ user: { key, credential, federation } }) {
+    async credentialGeneration({ user: { key, credential, federation } }) {
       if (credential === undefined) {
         const stored = await livingKey(key)
         return stored && (stored.object.metadata.generation ?? 0)

@@ -1,6 +1,6 @@
 /** What all pages share: addresses, titles, the keyboard, small screens, slow lines, and what goes over the network. */
 import { expect } from 'vitest'
-import { encodeKey } from '../../lib/engine/meta/value/keyformat.ts'
+import { encodeKey } from '../../lib/engine/meta/value/credentialformat.ts'
 import { axeProblems } from './support/axe.ts'
 import { goTo, loaded, signIn, test } from './support/browser.ts'
 import { failRequests, statusOf } from './support/faults.ts'

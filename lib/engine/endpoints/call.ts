@@ -17,12 +17,12 @@ export interface WatchLimits {
 /** The services of the server that the endpoints use. */
 export interface EndpointServices {
   /** Rejects with 403 unless the scope chain allows these attributes. The authorizer cannot know them, such as an apply that creates. */
-  checkChain(context: RequestContext, attributes: ResourceAttributes): Promise<void>
+  checkAllowed(context: RequestContext, attributes: ResourceAttributes): Promise<void>
   /**
    * Returns the generation of the request's key, or undefined once the key no longer gives access. Long requests ask again:
    * a key of another generation has another value, user or scope than the one that was authorized.
    */
-  keyGeneration(context: RequestContext): Promise<number | undefined>
+  credentialGeneration(context: RequestContext): Promise<number | undefined>
   /** Returns the generation of the request's key when the request was allowed, if the authorizer has passed it. */
   allowedGeneration(context: Pick<RequestContext, 'user'>): number | undefined
   /** Returns the warnings that explain an error to a client with this User-Agent, which shows no causes. */

@@ -36,8 +36,8 @@ import { Lamp, Note } from './kinds.ts'
 const sleep = (ms: number): Promise<void> => delay(ms)
 
 const services: EndpointServices = {
-  checkChain: async () => {},
-  keyGeneration: async () => 1,
+  checkAllowed: async () => {},
+  credentialGeneration: async () => 1,
   allowedGeneration: () => 1,
   explain: () => [],
   watchLimits: { maxSeconds: 3600, quietSeconds: 0 },

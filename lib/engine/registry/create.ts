@@ -7,10 +7,10 @@ import type { FieldError } from '../meta/errors/fielderror.ts'
 import {
   alreadyExists,
   beingDeleted,
+  credentialChanged,
   forbiddenResource,
   generatedNameExists,
   invalidObject,
-  keyChanged,
   plainError,
   StatusError,
 } from '../meta/errors/status.ts'
@@ -131,7 +131,7 @@ export function translateCompanionError(
   duplicate: FieldError | undefined,
   error: unknown,
 ): unknown {
-  if (isGuardFailed(error)) return keyChanged()
+  if (isGuardFailed(error)) return credentialChanged()
   const isDuplicate = duplicate !== undefined && error instanceof StorageError && error.code === 'CompanionExists'
   return isDuplicate ? invalidObject(kind.group, kind.kind, name, [duplicate]) : error
 }

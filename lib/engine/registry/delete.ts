@@ -3,7 +3,7 @@
  * here has graceful deletion.
  */
 import { rfc3339 } from '../meta/encoding/time.ts'
-import { keyChanged, notFound, StatusError } from '../meta/errors/status.ts'
+import { credentialChanged, notFound, StatusError } from '../meta/errors/status.ts'
 import { checkPreconditions, type Preconditions } from '../meta/object/preconditions.ts'
 import type { KubeObject, ObjectMeta } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
@@ -120,7 +120,7 @@ export async function deleteObject<I>(
   const { before, after } = await storage
     .update(kind.table, key, mutate, { deadline: context.deadline, by: store.authorOf(context) })
     .catch((error: unknown) => {
-      throw isGuardFailed(error) ? keyChanged() : error
+      throw isGuardFailed(error) ? credentialChanged() : error
     })
   return deleted(before, after)
 }

@@ -11,7 +11,7 @@ import type { UserInfo } from '../../access/users/user.ts'
 import type { TokenForm } from '../../engine/endpoints/negotiation/accept.ts'
 import { unixSeconds } from '../../engine/meta/encoding/time.ts'
 import { describeError } from '../../engine/meta/errors/describe.ts'
-import { keyChanged, StatusError } from '../../engine/meta/errors/status.ts'
+import { credentialChanged, StatusError } from '../../engine/meta/errors/status.ts'
 import { HOUR_SECONDS } from '../../engine/meta/value/durations.ts'
 import type { Creation } from '../../engine/registry/create.ts'
 import { deleteObject } from '../../engine/registry/delete.ts'
@@ -210,7 +210,8 @@ async function takeBack(
     ]
     const intent: KeyIntent = { type: 'takeBack', items: () => (returned ? [returned, ...nothingEnded] : []) }
     const check = (live: Stored) => {
-      if (keyStatus(lifeOfStored(live), unixSeconds(call.now), server.limits).state !== 'Active') throw keyChanged()
+      if (keyStatus(lifeOfStored(live), unixSeconds(call.now), server.limits).state !== 'Active')
+        throw credentialChanged()
     }
     const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, intent, check }
     await deleteObject(server.storeOf(OwnedAccessKey), { namespace: '', name }, options, writeContext(call))

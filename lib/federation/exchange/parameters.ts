@@ -1,7 +1,7 @@
 /** Reads the parameters of an exchange (RFC 8693 section 2.1). Reads nothing from the store. */
 import type { Scope } from '../../access/scopes/scope.ts'
 import { TOKEN_EXCHANGE } from '../../clusters/token/jwks.ts'
-import { KEY_PREFIX } from '../../engine/meta/value/keyformat.ts'
+import { KEY_PREFIX } from '../../engine/meta/value/credentialformat.ts'
 import { type Form, withoutLineBreak } from '../oauth/form.ts'
 import { malformed, OAuthError } from '../oauth/oautherror.ts'
 import { parseRequestedScope } from './requestedscope.ts'

@@ -5,7 +5,7 @@
  */
 
 import type { FieldError } from '../../engine/meta/errors/fielderror.ts'
-import { encodeKey, hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../../engine/meta/value/keyformat.ts'
+import { encodeKey, hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../../engine/meta/value/credentialformat.ts'
 
 /** Length limits of keys that clients supply. */
 const MIN_LENGTH = 32

@@ -2,7 +2,7 @@
  * Makes writes of credentials conditional on the access key of the request. Otherwise a request in flight while its key is
  * revoked could still create another key.
  */
-import { keyChanged } from '../../engine/meta/errors/status.ts'
+import { credentialChanged } from '../../engine/meta/errors/status.ts'
 import type { RequestContext } from '../../engine/registry/kind.ts'
 import type { Store } from '../../engine/registry/store.ts'
 import type { Companion, Mutation, Storage, Stored } from '../../engine/storage/interface.ts'
@@ -34,14 +34,14 @@ export async function bindToMaker(
   }
   const maker = requireUnchangedCredential(key, credential)
   const isWritten = (item: ItemKey) => companions.some(({ pk, sk }) => pk === item.pk && sk === item.sk)
-  if (isWritten(maker)) throw keyChanged()
+  if (isWritten(maker)) throw credentialChanged()
   const gates = federation ? requireOpenGates(federation) : []
   const checked = gates.filter((gate) => !isWritten(gate))
   // The change of a trust or a provider with a key that came through it: a transaction cannot both check and write its gate. The
   // gate changes only with the object that was read, on which the write is conditional.
   if (federation && checked.length < gates.length) {
     const closed = findClosedGate(federation, await storage.getCompanions(gateKeys(federation)))
-    if (closed !== undefined) throw keyChanged()
+    if (closed !== undefined) throw credentialChanged()
   }
   return { ...mutation, companions: [...companions, maker, ...unused, ...checked] }
 }
@@ -59,7 +59,7 @@ async function guard(
   const written = companions.find((one) => one.pk === pk && one.sk === sk)
   if (written === undefined) return [...companions, { op, ...check }]
   const stored = (await getCompanion(storage, { pk, sk }))?.attributes
-  if (stored === undefined || lacks?.some((name) => Object.hasOwn(stored, name))) throw keyChanged()
+  if (stored === undefined || lacks?.some((name) => Object.hasOwn(stored, name))) throw credentialChanged()
   const when = { attributes, ...(lacks && { lacks }) }
   return companions.map((one) =>
     one === written && one.op !== 'absent' && one.op !== 'unchanged' ? { ...one, when } : one,

@@ -6,8 +6,8 @@
 import { Namespace, namespaceObject } from '../../clusters/namespace.ts'
 import { VirtualClusterInstance } from '../../clusters/virtualclusterinstance.ts'
 import type { Call } from '../../engine/endpoints/call.ts'
+import { ensureCredentialHolds, startCredentialCheck } from '../../engine/endpoints/credentialcheck.ts'
 import { answerWatch, type WatchView } from '../../engine/endpoints/handlers/watch.ts'
-import { ensureKeyHolds, startKeyCheck } from '../../engine/endpoints/keycheck.ts'
 import { encodeContinue } from '../../engine/endpoints/lists/continuetoken.ts'
 import { beginList, type ListOptions } from '../../engine/endpoints/lists/listoptions.ts'
 import { startOf, withNewToken } from '../../engine/endpoints/lists/page.ts'
@@ -58,7 +58,7 @@ async function answerList(asked: Asked, output: Output): Promise<ApiResponse> {
   const { source, options, selection } = asked
   const { request, services, warnings } = source.call
   const { after = '', ...start } = startOf({ kind, request }, options, selection)
-  const check = await startKeyCheck(source.context, services)
+  const check = await startCredentialCheck(source.context, services)
   const reading = { verb: 'list', start, name: selection.name } as const
   const { byNamespace, rv } = await readNamespaces(source, reading).catch((error: unknown) => {
     throw withNewToken(error, after ? { after } : {}, '')
@@ -72,7 +72,7 @@ async function answerList(asked: Asked, output: Output): Promise<ApiResponse> {
     remainingItemCount: last && selection.all ? rest.length - page.length : undefined,
   }
   const response = await respondList({ request, kind, metadata, output, pages: [page] }, warnings)
-  await ensureKeyHolds(check)
+  await ensureCredentialHolds(check)
   return request.method === 'HEAD' ? { ...response, body: emptyStream } : response
 }
 

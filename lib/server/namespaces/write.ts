@@ -53,7 +53,7 @@ export const patchHandler = (): Promise<LambdaHandler> =>
 
 /** Rejects with 403 unless the scopes allow a create of the namespace: the authorizer has checked only the update or patch. */
 const checkMayCreate = ({ request: { name }, context }: Write, server: Server): Promise<void> =>
-  server.checkChain(context, attributesOf(Namespace, { verb: 'create', namespace: name, name }))
+  server.checkAllowed(context, attributesOf(Namespace, { verb: 'create', namespace: name, name }))
 
 /** Returns the namespace. Throws 404 for a name that no namespace can have; for an apply, which would create the namespace, 422. */
 function namespaceOf({ request: { name } }: Write, server: Server, isApply = false): KubeObject {

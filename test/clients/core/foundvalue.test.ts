@@ -1,7 +1,7 @@
 /** What somebody has found, and whether it is sent. */
 import { expect, test } from 'vitest'
 import { judgeFoundValue } from '../../../clients/core/src/words/foundvalue.ts'
-import { encodeKey } from '../../../lib/engine/meta/value/keyformat.ts'
+import { encodeKey } from '../../../lib/engine/meta/value/credentialformat.ts'
 
 const key = encodeKey(new Uint8Array(32))
 const filled = (prefix: string, length = 40) => prefix.padEnd(length, 'x')

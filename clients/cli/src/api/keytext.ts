@@ -1,5 +1,5 @@
 /** Checks the form of an access key before it is sent anywhere. */
-import { hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../../../../lib/engine/meta/value/keyformat.ts'
+import { hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../../../../lib/engine/meta/value/credentialformat.ts'
 import { isBearer } from '../../../core/src/forms.ts'
 import { UsageError } from '../io/errors.ts'
 

@@ -1,6 +1,6 @@
 /** `keyplane report-leak`: finds access keys in a text and has them ended. */
 import { readFile } from 'node:fs/promises'
-import { keysIn } from '../../../../lib/engine/meta/value/keyformat.ts'
+import { keysIn } from '../../../../lib/engine/meta/value/credentialformat.ts'
 import { AFTER_REPORT, findServer, type KeylessServer, reportKeys } from '../api/leaks.ts'
 import { command } from '../arguments/command.ts'
 import { unreadable } from '../config/privatefile.ts'

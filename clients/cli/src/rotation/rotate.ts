@@ -3,7 +3,7 @@
  * and only then uses it. The old value works until that use, so whoever reads the store has a value that works.
  */
 import { randomBytes } from 'node:crypto'
-import { encodeKey } from '../../../../lib/engine/meta/value/keyformat.ts'
+import { encodeKey } from '../../../../lib/engine/meta/value/credentialformat.ts'
 import { changeConfig, demandConfig } from '../config/contexts.ts'
 import { CliError } from '../io/errors.ts'
 import { note } from '../output/messages.ts'

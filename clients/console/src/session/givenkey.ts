@@ -1,5 +1,5 @@
 /** Finds the access key in what a person pastes or drops: the key alone, or a kube config or a file of the local server with it. */
-import { keysIn } from '../../../../lib/engine/meta/value/keyformat.ts'
+import { keysIn } from '../../../../lib/engine/meta/value/credentialformat.ts'
 import { isBearer } from '../../../core/src/forms.ts'
 
 /** Returns the key, or undefined for an empty text and for a text with several keys. Keys of another form stand alone. */

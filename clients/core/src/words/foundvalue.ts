@@ -1,5 +1,5 @@
 /** Judges a text that somebody has found, before it is sent: it may be a secret of somebody else. */
-import { hasChecksum, KEY_PATTERN, KEY_PREFIX, keysIn } from '../../../../lib/engine/meta/value/keyformat.ts'
+import { hasChecksum, KEY_PATTERN, KEY_PREFIX, keysIn } from '../../../../lib/engine/meta/value/credentialformat.ts'
 import { isBearer } from '../forms.ts'
 
 /** How the secrets of others begin, as their makers document it for scanners. */

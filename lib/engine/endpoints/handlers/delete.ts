@@ -14,7 +14,7 @@ import { type DeleteOptions, deleteObject, deleteObjects } from '../../registry/
 import { OutOfTime } from '../../registry/parallel.ts'
 import { presentObject } from '../../registry/store.ts'
 import type { Handler, StoredCall } from '../call.ts'
-import { ensureKeyHolds, startKeyCheck } from '../keycheck.ts'
+import { ensureCredentialHolds, startCredentialCheck } from '../credentialcheck.ts'
 import { listOptions, refuseNamePrefix, refuseSelectorLookalikes } from '../lists/listoptions.ts'
 import { openCollection, presentPage, startOf } from '../lists/page.ts'
 import { selectionOf } from '../lists/selection.ts'
@@ -136,7 +136,7 @@ async function handleCollection(call: StoredCall): Promise<ApiResponse> {
   const { dryRun, ...options } = await deleteOptions(request, { isCollection: true })
   const context = withDryRun(call.context, dryRun)
 
-  const check = await startKeyCheck(context, services)
+  const check = await startCredentialCheck(context, services)
   // A resourceVersion is exact here even without a limit.
   const start = startOf(call, listed, selection, true)
   const opening = { verb: 'deletecollection', selection, start, limit, pageSize: 0 } as const
@@ -166,7 +166,7 @@ async function handleCollection(call: StoredCall): Promise<ApiResponse> {
     return { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
   } catch (error) {
     // A changed key is the reason to tell: it also stops the deletion.
-    await ensureKeyHolds(check)
+    await ensureCredentialHolds(check)
     throw error instanceof OutOfTime ? unfinishedError(dryRun, names.length, error) : error
   } finally {
     context.note('count', names.length)

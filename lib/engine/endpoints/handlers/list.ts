@@ -9,7 +9,7 @@
  */
 import type { RequestContext } from '../../registry/kind.ts'
 import type { Handler, StoredCall } from '../call.ts'
-import { ensureKeyHolds, startKeyCheck, whileKeyHolds } from '../keycheck.ts'
+import { ensureCredentialHolds, startCredentialCheck, whileCredentialHolds } from '../credentialcheck.ts'
 import { beginList, type ListOptions } from '../lists/listoptions.ts'
 import { openCollection, presentPages, startOf } from '../lists/page.ts'
 import { type Selection, selectionOf } from '../lists/selection.ts'
@@ -37,16 +37,16 @@ async function answerList(
   const { kind, request, store, services, warnings } = call
   const { limit } = options
   const start = startOf(call, options, selection)
-  const check = await startKeyCheck(context, services)
+  const check = await startCredentialCheck(context, services)
   const size = request.method === 'HEAD' ? 1 : pageSize
   const collection = await openCollection(call, context, { verb: 'list', selection, start, limit, pageSize: size })
   const pages = presentPages(store, collection.pages, context)
   const response = await respondList({ request, kind, metadata: collection.metadata, output, pages }, warnings)
-  await ensureKeyHolds(check)
+  await ensureCredentialHolds(check)
   const { body } = response
   if (request.method === 'HEAD') return { ...response, body: emptyStream }
   if (typeof body === 'string' || body instanceof Uint8Array) return response
-  return { ...response, ...whileKeyHolds(services, check, body) }
+  return { ...response, ...whileCredentialHolds(services, check, body) }
 }
 
 export const listHandler: Handler<StoredCall> = { verb: 'list', handle }

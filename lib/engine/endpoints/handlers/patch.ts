@@ -85,7 +85,7 @@ function applier(write: StoredWrite): Patcher {
       checkMayCreate(write, 'patch')
       // The authorizer has checked only the patch.
       const { name, namespace } = request
-      await write.services.checkChain(context, attributesOf(kind, { verb: 'create', name, namespace }))
+      await write.services.checkAllowed(context, attributesOf(kind, { verb: 'create', name, namespace }))
       const { object, secrets } = await applyTo(undefined)
       const { resourceVersion = '' } = object.metadata
       parseResourceVersion(resourceVersion)

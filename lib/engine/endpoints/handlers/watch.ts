@@ -14,7 +14,7 @@ import { presenterOf } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { ChangeBatch, Stored } from '../../storage/interface.ts'
 import type { EndpointServices, OpenWatch, StoredCall } from '../call.ts'
-import { type KeyCheck, startKeyCheck, whileKeyHolds } from '../keycheck.ts'
+import { type CredentialCheck, startCredentialCheck, whileCredentialHolds } from '../credentialcheck.ts'
 import type { ListOptions } from '../lists/listoptions.ts'
 import { openCollection, presentPages } from '../lists/page.ts'
 import { parseRevision, type Selection } from '../lists/selection.ts'
@@ -141,9 +141,9 @@ export async function answerWatch(
   const revision = parseRevision(options.resourceVersion)
   const isInitial = options.sendInitialEvents ?? !revision
   if (getsNoEvents(request)) return withoutEvents
-  const isLive = await startKeyCheck(context, services)
+  const isLive = await startCredentialCheck(context, services)
   const open = await services.openWatch(context)
-  const check: KeyCheck = async () => {
+  const check: CredentialCheck = async () => {
     await open.keep()
     return isLive()
   }
@@ -159,7 +159,7 @@ export async function answerWatch(
     status: 200,
     headers: { 'content-type': 'application/json' },
     warnings,
-    ...whileKeyHolds(services, check, closeAfter(open, lines), {
+    ...whileCredentialHolds(services, check, closeAfter(open, lines), {
       failed: (error) => eventWriter(watch).error(failure(error)),
     }),
     immediate: true,
@@ -199,7 +199,7 @@ function failure(error: unknown, rv = 0): Status {
 async function* events(
   watch: Watch,
   start: Begun & Pick<WatchStart, 'isInitial'>,
-  check: KeyCheck,
+  check: CredentialCheck,
 ): AsyncGenerator<string> {
   const { call, options, view } = watch
   const { store, services } = call

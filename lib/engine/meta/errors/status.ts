@@ -105,7 +105,7 @@ export const badRequest = (message: string, cause?: unknown): StatusError =>
 export const unauthorized = (message = 'Unauthorized'): StatusError => failure(401, 'Unauthorized', message)
 
 /** Returns the 401 for a running request whose key was revoked, rotated or restricted after authorization. */
-export const keyChanged = (): StatusError =>
+export const credentialChanged = (): StatusError =>
   unauthorized('access key has been changed or deleted since the request was allowed')
 
 /** Returns the 403 of a validating admission rule: `<resource> "<name>" is forbidden: <why>`. */

@@ -2,7 +2,7 @@
  * Finds and redacts access keys and tokens in text. Users paste credentials into names, labels and descriptions, which every reader of the
  * object can see.
  */
-import { KEY_PREFIX, keysIn } from './keyformat.ts'
+import { KEY_PREFIX, keysIn } from './credentialformat.ts'
 
 /** Replaces secrets in messages, logs and responses. */
 export const REDACTED = '<redacted>'

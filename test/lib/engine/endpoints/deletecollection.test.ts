@@ -61,11 +61,11 @@ async function runDelete(
     },
   }
   const services: EndpointServices = {
-    checkChain: async () => {},
+    checkAllowed: async () => {},
     allowedGeneration: ({ user }) => user.key.generation,
     explain: () => [],
     watchLimits: { maxSeconds: 120, quietSeconds: 0 },
-    keyGeneration: async () => (done < lives ? 1 : undefined),
+    credentialGeneration: async () => (done < lives ? 1 : undefined),
     // Each deletion takes long enough for the key to be checked again.
     elapsed: () => done * 11_000,
     sleep: async () => {},

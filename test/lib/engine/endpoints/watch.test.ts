@@ -78,11 +78,11 @@ async function watch(
   let now = 0
   const plan = Object.entries(when).map(([second, act]) => ({ second: Number(second), act }))
   const services: EndpointServices = {
-    checkChain: async () => {},
+    checkAllowed: async () => {},
     allowedGeneration: ({ user }) => user.key.generation,
     explain: () => [],
     watchLimits: limits,
-    keyGeneration: async () => generation(now / 1000),
+    credentialGeneration: async () => generation(now / 1000),
     elapsed: () => now,
     every: () => () => {},
     openWatch: async () => ({ keep: () => keep(now / 1000), close: async () => {} }),

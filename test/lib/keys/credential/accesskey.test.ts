@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { KEY_PATTERN } from '../../../../lib/engine/meta/value/keyformat.ts'
+import { KEY_PATTERN } from '../../../../lib/engine/meta/value/credentialformat.ts'
 import {
   checkFormat,
   duplicateKey,

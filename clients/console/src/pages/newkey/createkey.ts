@@ -2,7 +2,7 @@
  * Creates a key with a value that the browser has made. So nothing is lost with the answer of the server: the same request can be
  * sent again, and it never makes a second key.
  */
-import { encodeKey } from '../../../../../lib/engine/meta/value/keyformat.ts'
+import { encodeKey } from '../../../../../lib/engine/meta/value/credentialformat.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import type { Api } from '../../api/client.ts'
 import { paths } from '../../api/paths.ts'

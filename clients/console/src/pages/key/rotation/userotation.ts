@@ -1,6 +1,6 @@
 /** Rotates a key on behalf of the person, and shows the new value once. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { encodeKey } from '../../../../../../lib/engine/meta/value/keyformat.ts'
+import { encodeKey } from '../../../../../../lib/engine/meta/value/credentialformat.ts'
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { isUncertain } from '../../../api/status.ts'
 import { useNotify } from '../../../session/notices.ts'

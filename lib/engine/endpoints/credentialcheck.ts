@@ -2,7 +2,7 @@
  * Checks the key of a long request again and again. A key that is revoked, rotated or narrowed stops the request. Streamed
  * answers stop within 20 seconds of such a change, even if the client has stopped reading.
  */
-import { keyChanged } from '../meta/errors/status.ts'
+import { credentialChanged } from '../meta/errors/status.ts'
 import type { RequestContext } from '../registry/kind.ts'
 import type { EndpointServices } from './call.ts'
 import type { ApiResponse } from './request.ts'
@@ -13,21 +13,21 @@ const recheckMs = 10_000
 const stalledMs = 5_000
 
 /** Reports whether the key is unchanged since the request was authorized. Reads it at most every 10 seconds; false is final. */
-export type KeyCheck = () => Promise<boolean>
+export type CredentialCheck = () => Promise<boolean>
 
 /** Starts the check of a request's key. Short requests never read the key again. */
-export async function startKeyCheck(
+export async function startCredentialCheck(
   context: RequestContext,
-  services: Pick<EndpointServices, 'allowedGeneration' | 'keyGeneration' | 'elapsed'>,
-): Promise<KeyCheck> {
+  services: Pick<EndpointServices, 'allowedGeneration' | 'credentialGeneration' | 'elapsed'>,
+): Promise<CredentialCheck> {
   // The authorizer passes the generation that it authorized: the key may have changed since.
-  const generation = services.allowedGeneration(context) ?? (await services.keyGeneration(context))
+  const generation = services.allowedGeneration(context) ?? (await services.credentialGeneration(context))
   let checked = services.elapsed()
   let holds = true
   return async () => {
     const now = services.elapsed()
     if (!holds || now - checked < recheckMs) return holds
-    const current = await services.keyGeneration(context)
+    const current = await services.credentialGeneration(context)
     checked = now
     holds &&= current !== undefined && current === generation
     return holds
@@ -35,17 +35,17 @@ export async function startKeyCheck(
 }
 
 /** Throws 401 once the key has changed. */
-export async function ensureKeyHolds(check: KeyCheck): Promise<void> {
-  if (!(await check())) throw keyChanged()
+export async function ensureCredentialHolds(check: CredentialCheck): Promise<void> {
+  if (!(await check())) throw credentialChanged()
 }
 
 /**
  * Streams text until the key changes. Then the stream fails, which marks a list as incomplete. That of a watch ends instead; if
  * the key cannot be read, it ends with the text of `failed`. A client that has stopped reading is disconnected.
  */
-export function whileKeyHolds(
+export function whileCredentialHolds(
   services: Pick<EndpointServices, 'every'>,
-  check: KeyCheck,
+  check: CredentialCheck,
   pieces: AsyncIterable<string>,
   { failed }: { failed?: (error: unknown) => string } = {},
 ): Required<Pick<ApiResponse, 'body' | 'cut'>> {
@@ -53,7 +53,7 @@ export function whileKeyHolds(
   async function* stream(): AsyncGenerator<string> {
     let isWaiting = false
     const checkStalled = async (): Promise<void> => {
-      if (isWaiting) await ensureKeyHolds(check).catch((error: unknown) => stop.abort(error))
+      if (isWaiting) await ensureCredentialHolds(check).catch((error: unknown) => stop.abort(error))
     }
     const end = services.every(stalledMs, () => void checkStalled())
     try {
@@ -64,7 +64,7 @@ export function whileKeyHolds(
             if (held) yield failed(held.error)
             return
           }
-        } else await ensureKeyHolds(check)
+        } else await ensureCredentialHolds(check)
         isWaiting = true
         yield piece
         isWaiting = false

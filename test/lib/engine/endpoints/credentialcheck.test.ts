@@ -49,11 +49,11 @@ async function startList(
   let asked = 0
   const timers = new Set<() => void>()
   const services: EndpointServices = {
-    checkChain: async () => {},
+    checkAllowed: async () => {},
     allowedGeneration: ({ user }) => user.key.generation,
     explain: () => [],
     watchLimits: { maxSeconds: 120, quietSeconds: 0 },
-    async keyGeneration() {
+    async credentialGeneration() {
       asked++
       if (now < lives * 1000) return 7
       if (unreadable) throw new StorageError('Unavailable', 'away')
