@@ -47,14 +47,14 @@ test('pages are found', () =>
   expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threats.md'])))
 
 /** Commands that ask in a terminal. A shell without bracketed paste gives them the next pasted line for an answer. */
-const asking = /^keyplane (?:keys delete|revoke|advise .*--(?:apply|undo|drop-added))\b(?!.*(?: --yes| -y)\b)/m
+const asking = /^keyplane (?:keys (?:delete|disable)|revoke|advise .*--(?:apply|undo|drop-added))\b(?!.*(?: --yes| -y)\b)/m
 
 test.each(['README.md', 'docs/tour.md', 'docs/first-virtual-cluster.md', 'docs/first-connected-cluster.md'])(
   'no command of the tour in %s asks a question',
   async (page) => {
     const blocks = [...blocksIn(await readFile(join(root, page), 'utf8')).values()].flat()
     expect(blocks.filter((block) => asking.test(block))).toEqual([])
-    expect(asking.test('keyplane keys delete ci --context admin')).toBe(true)
+    expect(asking.test('keyplane keys disable ci --context admin')).toBe(true)
   },
 )
 

@@ -160,7 +160,7 @@ describe('the advised scope', () => {
     const removed =
       'May do now   projects a, b\nMay do then  project a\n  - projects: {project: b}\nRequests that need what is marked with - are refused.\n'
     const refused = await asked('n\n', 'applied', '--apply')
-    expect(refused).toMatchObject(says(1, `${removed}Make this the scope of applied? [y/N] `))
+    expect(refused).toMatchObject(says(0, `${removed}Make this the scope of applied? [y/N] `))
     expect(refused.stderr).toContain('Nothing was changed.')
     expect((await stored('applied')).spec.scope).toEqual(real)
     expect(await advise('applied', '--apply', '--yes', '-o', 'json')).toMatchObject(says(0, removed))
@@ -211,7 +211,7 @@ test('what a scoped key has widened is shown before it is put back, and scopes t
   await server.patch(`${keys}/widened`, { spec: { scope: everything } }, key.token)
   await server.patch(`${keys}/widened`, { spec: { scope: { rules, ...smaller } } }, key.token)
   expect(await asked('n\n', 'widened', '--undo')).toMatchObject(
-    says(1, /^May do then +everything its owner and groups may \(a rule without limits\)\n.* {2}\+ rules: \{\}\n/ms),
+    says(0, /^May do then +everything its owner and groups may \(a rule without limits\)\n.* {2}\+ rules: \{\}\n/ms),
   )
   expect(await advise('widened', '--undo', '--yes')).toMatchObject(
     says(0, 'widened has its former scope again, but scopes that were added to it still limit it.'),

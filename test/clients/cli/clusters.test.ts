@@ -227,7 +227,7 @@ describe('keyplane clusters disconnect', () => {
   test('deletes the object after a question only, or with --yes', async () => {
     expect(await disconnect([])).toMatchObject(says(2, 'There is no terminal to ask in.'))
     const no = await disconnect([], { isTerminal: true, input: 'n\n' })
-    expect([no.code, no.stderr]).toEqual([1, expect.stringContaining('Nothing is deleted.')])
+    expect([no.code, no.stderr]).toEqual([0, expect.stringContaining('Nothing was changed.')])
     expect((await stored()).status).toBe(200)
     const yes = await disconnect([], { isTerminal: true, input: 'y\n' })
     expect([yes.code, yes.stderr]).toEqual([0, expect.stringContaining('deleting the object ends no access')])

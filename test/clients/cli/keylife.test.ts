@@ -413,7 +413,7 @@ describe('whose', () => {
     const calls = server.log.length
     const asked = (input: string) => cli.run(['whose'], { input, isTerminal: true })
     const no = await asked(`${value}\nn\n`)
-    expect([no.code, no.stderr]).toEqual([2, expect.stringContaining('Send it anyway? [y/N]')])
+    expect([no.code, no.stderr]).toEqual([0, expect.stringContaining('Send it anyway? [y/N]')])
     expect([server.log.length, no.stdout + no.stderr]).toEqual([calls, expect.not.stringContaining('uuuu')])
     expect(await asked(`${value}\ny\n`)).toMatchObject({ code: 0, stdout: expect.stringContaining('Owner  wanda') })
   })
@@ -421,7 +421,7 @@ describe('whose', () => {
   test('disables the key, and reports the value with where it was found', async () => {
     const { name, value } = await createKey({ user: 'wanda' })
     const key = async () => (await server.call(`${keys}/${name}`)).json
-    expect(await cli.run(['whose', '--disable', '-o', 'name'], { input: value })).toEqual({
+    expect(await cli.run(['whose', '--disable', '--yes', '-o', 'name'], { input: value })).toEqual({
       code: 0,
       stdout: `${name}\n`,
       stderr: `${name} is disabled.\n`,

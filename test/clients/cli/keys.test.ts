@@ -5,6 +5,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import type { Io } from '../../../clients/cli/src/io/io.ts'
+import { demandTerminal } from '../../../clients/cli/src/output/confirm.ts'
 import { historyItem } from '../../../lib/keys/history/items.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { publishEvents, useServer } from '../../support/sharedserver.ts'
@@ -42,11 +44,17 @@ test('a key is created, listed, shown, disabled, enabled and deleted', async () 
     ),
   )
   expect((await run('show', name)).stdout).toMatch(/^Expires +in 30d \(\d{4}-\d\d-\d\dT[\d:]+Z\)$/m)
-  expect(await run('disable', name)).toEqual({ code: 0, stdout: '', stderr: `${name} is disabled.\n` })
-  expect((await stored(name)).status.phase).toBe('Disabled')
+  expect(await run('disable', name, '--yes', '--reason', 'left')).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: `${name} is disabled.\n`,
+  })
+  const reasonOf = async () => (await stored(name)).metadata.annotations?.['management.platform/disabled-reason']
+  expect([(await stored(name)).status.phase, await reasonOf()]).toEqual(['Disabled', 'left'])
+  expect([(await run('disable', name, '--yes')).code, await reasonOf()]).toEqual([0, undefined])
   expect(await run('enable', name, '-o', 'name')).toEqual({ code: 0, stdout: `${name}\n`, stderr: '' })
   expect((await stored(name)).status.phase).toBe('Active')
-  expect(await run('delete', name)).toEqual({ code: 0, stdout: '', stderr: `${name} is deleted.\n` })
+  expect(await run('delete', name, '--yes')).toEqual({ code: 0, stdout: '', stderr: `${name} is deleted.\n` })
   expect((await stored(name)).reason).toBe('NotFound')
 })
 
@@ -81,7 +89,7 @@ test('the history of a key is a time line and its family, without unprintable ch
 
 describe('a text that is not a name', () => {
   test.each(['', '.', '..', '../selves', 'a/b', '%2e'])('%j deletes nothing, least of all every key', async (text) => {
-    for (const args of [['delete', '--yes'], ['show'], ['disable']]) {
+    for (const args of [['delete', '--yes'], ['show'], ['disable', '--yes']]) {
       const { code, stderr } = await cli.run(['keys', ...args, text])
       expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining('is not the name of an access key.')])
     }
@@ -360,6 +368,53 @@ describe('in a shell', () => {
 
 test('keys delete takes several, and says which is missing', async () => {
   for (const name of ['gone-1', 'gone-2']) await create(name, '--ttl', '1d')
-  const { code, stdout, stderr } = await cli.run(['keys', 'delete', 'gone-1', 'nothere', 'gone-2', '-o', 'name'])
+  const { code, stdout, stderr } = await cli.run([
+    'keys',
+    'delete',
+    'gone-1',
+    'nothere',
+    'gone-2',
+    '--yes',
+    '-o',
+    'name',
+  ])
   expect([code, stdout, stderr]).toEqual([4, 'gone-1\ngone-2\n', expect.stringContaining('"nothere" not found')])
+})
+
+describe('without a terminal, no command ends access without --yes', () => {
+  const value = (name: string) => cli.ok(['keys', 'create', name, '--ttl', '1d'])
+
+  test.each([
+    ['keys', 'delete', 'kept'],
+    ['keys', 'disable', 'kept'],
+    ['revoke', '--name', 'kept'],
+    ['revoke', '--name', 'kept', '--delete'],
+    ['advise', 'kept', '--apply'],
+    ['clusters', 'disconnect', 'kept'],
+    ['whose', '--disable'],
+  ])('%s %s %s', async (...args) => {
+    const key = await value('kept').catch(() => '')
+    const calls = server.log.length
+    const input = args[0] === 'whose' ? key || server.adminKey : 'y\n'
+    expect(await cli.run(args, { input })).toMatchObject(says(2, 'There is no terminal to ask in.', ''))
+    expect([server.log.length, (await stored('kept')).status.phase]).toEqual([calls, 'Active'])
+  })
+
+  test('a question is for a person: both streams must be terminals', async () => {
+    const io = (terminals: object) => ({ isTerminal: { in: true, out: true, err: true, ...terminals } }) as Io
+    expect(() => demandTerminal(io({ out: false }))).not.toThrow()
+    for (const one of [{ in: false }, { err: false }]) expect(() => demandTerminal(io(one))).toThrow('no terminal')
+  })
+
+  test('disable asks, and changes no other key of the name', async () => {
+    await value('swapped')
+    const asked = (input: string) => cli.run(['keys', 'disable', 'swapped'], { isTerminal: true, input })
+    const no = await asked('n\n')
+    expect(no).toMatchObject(
+      says(0, /swapped: of admin, last used never\nDisable this key\? \[y\/N\] Nothing was changed\.\n$/),
+    )
+    expect((await stored('swapped')).status.phase).toBe('Active')
+    expect(await asked('yes\n')).toMatchObject(says(0, 'swapped is disabled.'))
+    expect((await stored('swapped')).status.phase).toBe('Disabled')
+  })
 })

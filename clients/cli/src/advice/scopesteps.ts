@@ -9,7 +9,7 @@ import { StatusError } from '../api/status.ts'
 import { readUsage } from '../api/usage.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { confirm } from '../output/confirm.ts'
+import { agreed } from '../output/confirm.ts'
 import { note } from '../output/messages.ts'
 import { plain } from '../output/plain.ts'
 import { facts } from '../output/table.ts'
@@ -38,8 +38,8 @@ interface Step {
   done: string | ((changed: AccessKey) => string)
 }
 
-/** Sets the advised scope. Returns the object. */
-export async function applyAdvice(target: Target): Promise<JsonObject> {
+/** Sets the advised scope. Returns the object; undefined if the person decides against it. */
+export async function applyAdvice(target: Target): Promise<JsonObject | undefined> {
   const { name } = target
   const key = await read(target)
   return take(target, {
@@ -51,8 +51,8 @@ export async function applyAdvice(target: Target): Promise<JsonObject> {
   })
 }
 
-/** Puts the former scope back. Returns the object. */
-export async function undo(target: Target): Promise<JsonObject> {
+/** Puts the former scope back. Returns the object; undefined if the person decides against it. */
+export async function undo(target: Target): Promise<JsonObject | undefined> {
   const { name } = target
   const key = await read(target)
   const former = key.status?.formerScope
@@ -70,8 +70,8 @@ export async function undo(target: Target): Promise<JsonObject> {
   })
 }
 
-/** Drops the scopes that changes with scoped keys have added. Returns the object. */
-export async function dropAdded(target: Target): Promise<JsonObject> {
+/** Drops the scopes that changes with scoped keys have added. Returns the object; undefined if the person decides against it. */
+export async function dropAdded(target: Target): Promise<JsonObject | undefined> {
   const { name } = target
   const key = await read(target)
   const added = key.status?.addedScopes ?? []
@@ -105,8 +105,8 @@ async function advisedScope({ session, name }: Target): Promise<Scope> {
   })
 }
 
-/** Changes the object after a dry run and a question. The patch is not repeated after a failure: it might have arrived. */
-async function take(target: Target, step: Step): Promise<JsonObject> {
+/** Changes the object after a dry run and a question; returns undefined if the answer is no. The patch is not repeated after a failure: it might have arrived. */
+async function take(target: Target, step: Step): Promise<JsonObject | undefined> {
   const { io, session, yes } = target
   const send = (dryRun: boolean) =>
     session.patch(pathOf(target), step.patch, { dryRun, repeatable: dryRun }).catch((error: unknown) => {
@@ -114,7 +114,7 @@ async function take(target: Target, step: Step): Promise<JsonObject> {
     })
   io.err(step.change(asKey(await send(true))))
   note(io, step.meaning)
-  if (!yes && !(await confirm(io, step.question))) throw new CliError('Nothing was changed.')
+  if (!yes && !(await agreed(io, step.question))) return undefined
   const changed = await send(false)
   note(io, typeof step.done === 'string' ? step.done : step.done(asKey(changed)))
   return changed

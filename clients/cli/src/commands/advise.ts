@@ -14,7 +14,7 @@ import { readUsedKey, type UsedKey } from '../api/usage.ts'
 import { type CommonValues, command, type Values } from '../arguments/command.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { canAsk } from '../output/confirm.ts'
+import { demandTerminal, yesOption } from '../output/confirm.ts'
 import { note } from '../output/messages.ts'
 import { plainLines } from '../output/plain.ts'
 import { printAs } from '../output/print.ts'
@@ -34,7 +34,7 @@ const options = {
     help: 'put back the scope before the last change, which the server keeps for 30 days',
   },
   'drop-added': { type: 'boolean', help: 'drop the scopes that changes with scoped keys have added' },
-  yes: { type: 'boolean', short: 'y', help: 'do not ask' },
+  ...yesOption,
   trust: {
     type: 'boolean',
     help: 'NAME is the name of a trust (federated identity credential), for which there is no advice',
@@ -48,7 +48,7 @@ export const advise = command({
   summary: 'Show what a key does not need, and give it a smaller scope',
   description: [
     'Without options, the command shows a smaller scope that still allows everything that the key did. It also shows what is unknown, and other ways to improve the key. It changes nothing.',
-    '--apply, --undo and --drop-added change the key. They first let the server check the change, show what it removes and adds, and ask for confirmation in a terminal. If somebody else changes the key in the meantime, they change nothing.',
+    '--apply, --undo and --drop-added change the key. They first let the server check the change, show what it removes and adds, and ask for confirmation. Without a terminal they need --yes. If somebody else changes the key in the meantime, they change nothing.',
   ].join('\n\n'),
   positionals: [{ name: 'NAME', help: 'name of the access key, or of the trust; none with --all', optional: true }],
   options,
@@ -67,24 +67,26 @@ export const advise = command({
       return adviseAll(values, io)
     }
     demandName(name, values.trust ? 'a trust' : undefined)
-    if (step !== undefined && !values.yes && !canAsk(io)) {
-      throw new UsageError(
-        'There is no terminal to ask in.',
+    if (step !== undefined && !values.yes)
+      demandTerminal(
+        io,
         `Look first with "keyplane advise ${name}${values.trust ? ' --trust' : ''}", then repeat it with --yes.`,
       )
-    }
     const session = await openSession(io, { context: values.context })
     if (step === undefined && values.trust) return showTrust(session, name, values, io)
     if (step === undefined) return show(await readUsedKey(session, name), values, io)
     const changed = await step({ io, session, name, isTrust: values.trust, yes: values.yes })
-    if (values.output !== undefined) await printAs(values.output, changed, io)
+    if (changed !== undefined && values.output !== undefined) await printAs(values.output, changed, io)
   },
 })
 
 const USAGE = 'Run "keyplane advise --help" for its options and examples.'
 
 /** Returns the change that the options ask for; undefined if they ask for none. Throws a UsageError if they contradict each other. */
-function stepOf(values: AdviseValues, name: string | undefined): ((target: Target) => Promise<JsonObject>) | undefined {
+function stepOf(
+  values: AdviseValues,
+  name: string | undefined,
+): ((target: Target) => Promise<JsonObject | undefined>) | undefined {
   const { all, exchanged, patch, apply, yes, trust, output, 'drop-added': drop } = values
   const ways = [
     ...(all ? ['--all'] : []),

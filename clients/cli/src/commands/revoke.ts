@@ -10,7 +10,7 @@ import { labelSelector } from '../arguments/selector.ts'
 import { isUid } from '../arguments/uid.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { canAsk, confirm } from '../output/confirm.ts'
+import { agreed, demandTerminal, yesOption } from '../output/confirm.ts'
 import { note } from '../output/messages.ts'
 import { printAs } from '../output/print.ts'
 import { table } from '../output/table.ts'
@@ -57,7 +57,7 @@ const options = {
   reason: { type: 'string', value: 'TEXT', help: 'why; everyone who may read a disabled key sees it' },
   'at-most': { type: 'string', value: 'NUMBER', help: 'change nothing if more keys match' },
   'dry-run': { type: 'boolean', help: 'only show which keys match' },
-  yes: { type: 'boolean', short: 'y', help: 'do not ask' },
+  ...yesOption,
 } as const
 
 export const revoke = command({
@@ -83,9 +83,7 @@ export const revoke = command({
   async run({ values }, io) {
     const { context, output, yes } = values
     const spec = specOf(values, io.now())
-    if (!values['dry-run'] && !yes && !canAsk(io)) {
-      throw new UsageError('There is no terminal to ask in.', 'Look first with --dry-run, then repeat it with --yes.')
-    }
+    if (!values['dry-run'] && !yes) demandTerminal(io, 'Look first with --dry-run, then repeat it with --yes.')
     const session = await openSession(io, { context })
     const tried = await revokeAll(io, session, spec, { dryRun: true })
     const { matched } = totalOf(tried.status)
@@ -94,7 +92,7 @@ export const revoke = command({
       return io.out(describe(tried.status, io))
     }
     if (matched === 0) return note(io, describe(tried.status, io).trimEnd())
-    if (!yes) await ask(io, spec, tried.status)
+    if (!yes && !(await isAgreed(io, spec, tried.status))) return
     // More keys may match by now than were shown.
     const atMost = yes ? spec.atMost : matched
     const done = await revokeAll(io, session, { ...spec, ...(atMost !== undefined && { atMost }) }, { dryRun: false })
@@ -223,10 +221,9 @@ function describeKeys({ matched = 0, keys = [], byOwner = {} }: RevocationStatus
   ].join('')
 }
 
-async function ask(io: Io, { action }: Revocation, status: RevocationStatus): Promise<void> {
+function isAgreed(io: Io, { action }: Revocation, status: RevocationStatus): Promise<boolean> {
   note(io, describe(status, io))
-  const end = action === 'Delete' ? 'Delete them permanently?' : 'Disable them?'
-  if (!(await confirm(io, end))) throw new CliError('Nothing was changed.')
+  return agreed(io, action === 'Delete' ? 'Delete them permanently?' : 'Disable them?')
 }
 
 function describeUnconfirmed({ keys = 0, clusters = [] }: NonNullable<RevocationStatus['unconfirmed']>): string {

@@ -4,11 +4,11 @@ import { ANYWAY, judgeFoundValue, ODD } from '../../../core/src/words/foundvalue
 import { keyPath } from '../api/keys.ts'
 import { wholeKeyIn } from '../api/keytext.ts'
 import { AFTER_REPORT, reportKeys } from '../api/leaks.ts'
-import { API, openSession } from '../api/session.ts'
+import { API, openSession, type Session } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { canAsk, confirm } from '../output/confirm.ts'
+import { agreed, canAsk, demandTerminal, yesOption } from '../output/confirm.ts'
 import { note } from '../output/messages.ts'
 import { plain } from '../output/plain.ts'
 import { printAs } from '../output/print.ts'
@@ -22,8 +22,8 @@ export const whose = command({
   options: {
     'report-leak': { type: 'boolean', help: 'report the value as leaked, whoever owns it: it ends immediately' },
     url: { type: 'string', value: 'URL', help: 'where it was found, for the owner of the key; it needs --report-leak' },
-    disable: { type: 'boolean', help: 'disable the key, until it is enabled again' },
-    yes: { type: 'boolean', short: 'y', help: 'send a text that does not look like a key without a question' },
+    disable: { type: 'boolean', help: 'disable the key, until it is enabled again, after a question' },
+    yes: { ...yesOption.yes, help: 'do not ask: send a text that does not look like a key, and disable the key' },
   },
   formats: ['json', 'yaml', 'name'],
   examples: [
@@ -34,13 +34,14 @@ export const whose = command({
   async run({ values: { context, output, url, disable, yes, ...values } }, io) {
     const isReport = values['report-leak']
     if (url !== undefined && !isReport) throw new UsageError('--url needs --report-leak.')
+    if (disable && !yes) demandTerminal(io)
     const key = wholeKeyIn(
       await read(io),
       io.isTerminal.in ? 'in your input' : 'on standard input',
       'Give it on standard input: keyplane whose < FILE',
     )
     if (url?.includes(key)) throw new UsageError('The --url contains the value. Leave that out.')
-    await demandSending(key, io, yes)
+    if (!(await maySend(key, io, yes))) return
     const session = await openSession(io, { context })
     const lookup = await session.post(`${API}/accesskeylookups`, { spec: { key } }, { repeatable: true })
     const status = (lookup.status ?? {}) as KeyLookup
@@ -49,12 +50,7 @@ export const whose = command({
     else if (output !== undefined) await printAs(output, lookup, io)
     else if (isFound) io.out(facts(factsOf(status)))
     if (!isFound) note(io, 'No access key that you may read has this value.')
-    if (disable && isFound) {
-      const { name = '', uid } = status
-      const body = { metadata: { ...(uid !== undefined && { uid }) }, spec: { disabled: true } }
-      await session.patch(keyPath(name), body, { repeatable: true })
-      note(io, `${name} is disabled.`)
-    }
+    if (disable && isFound) await disableFound(session, status, io, yes)
     if (isReport) {
       const { server, certificateAuthority } = session
       await reportKeys(io, { server, certificateAuthority }, [key], url)
@@ -64,13 +60,24 @@ export const whose = command({
   },
 })
 
-/** Throws a UsageError unless the value may be sent. No message has any of it. */
-async function demandSending(key: string, io: Io, isSure: boolean): Promise<void> {
+/** Reports whether the value may be sent. Throws a UsageError if nobody can be asked. No message has any of it. */
+async function maySend(key: string, io: Io, isSure: boolean): Promise<boolean> {
   const judged = judgeFoundValue(key)
   if (judged.kind === 'refused') throw new UsageError(`${judged.why} It was not sent.`)
-  if (judged.kind === 'own' || isSure) return
+  if (judged.kind === 'own' || isSure) return true
   if (!canAsk(io)) throw new UsageError(`${ODD} It was not sent.`, 'To send it anyway, repeat the command with --yes.')
-  if (!(await confirm(io, `${ODD} ${ANYWAY}`))) throw new UsageError('It was not sent.')
+  return agreed(io, `${ODD} ${ANYWAY}`)
+}
+
+async function disableFound(session: Session, { name = '', uid }: KeyLookup, io: Io, isSure: boolean): Promise<void> {
+  const body = { metadata: { ...(uid !== undefined && { uid }) }, spec: { disabled: true } }
+  const disable = (dryRun: boolean) => session.patch(keyPath(name), body, { dryRun, repeatable: true })
+  if (!isSure) {
+    await disable(true)
+    if (!(await agreed(io, `Disable ${name}?`))) return
+  }
+  await disable(false)
+  note(io, `${name} is disabled.`)
 }
 
 const read = async (io: Io): Promise<string> =>

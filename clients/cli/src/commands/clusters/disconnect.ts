@@ -7,8 +7,7 @@ import { listAll } from '../../api/lists.ts'
 import { openSession, type Session } from '../../api/session.ts'
 import { StatusError } from '../../api/status.ts'
 import { command } from '../../arguments/command.ts'
-import { CliError, UsageError } from '../../io/errors.ts'
-import { canAsk, confirm } from '../../output/confirm.ts'
+import { agreed, demandTerminal, yesOption } from '../../output/confirm.ts'
 import { note } from '../../output/messages.ts'
 import { plainLines } from '../../output/plain.ts'
 
@@ -19,7 +18,7 @@ export const clustersDisconnect = command({
     'Deleting the object ends no access, unless service accounts issue the tokens: keys still make tokens for the cluster, which it accepts until its API server is disconnected. The command prints the steps for that, and then asks before it deletes the object. It changes nothing in the cluster.',
   positionals: [{ name: 'NAME', help: 'name of the cluster' }],
   options: {
-    yes: { type: 'boolean', short: 'y', help: 'do not ask' },
+    ...yesOption,
     'dry-run': { type: 'boolean', help: 'print the steps, let the server check everything, and delete nothing' },
   },
   examples: [
@@ -27,15 +26,13 @@ export const clustersDisconnect = command({
     { does: 'Delete the object, after a question', run: 'keyplane clusters disconnect west' },
   ],
   async run({ values: { context, yes, 'dry-run': dryRun }, positionals: [name = ''] }, io) {
-    if (!yes && !dryRun && !canAsk(io))
-      throw new UsageError('There is no terminal to ask in.', 'Look first with --dry-run, then repeat it with --yes.')
+    if (!yes && !dryRun) demandTerminal(io, 'Look first with --dry-run, then repeat it with --yes.')
     const session = await openSession(io, { context })
     const cluster = asCluster(await session.get(clusterPath(name)))
     const { uid } = cluster.metadata
     const isByAccounts = cluster.spec?.tokens === 'ServiceAccounts'
     io.out(`${plainLines(isByAccounts ? accountsRemain(cluster) : remains(name, await keysOf(session, name)))}\n`)
-    if (!yes && !dryRun && !(await confirm(io, `Delete the object of cluster ${name}?`)))
-      throw new CliError('Nothing is deleted.')
+    if (!yes && !dryRun && !(await agreed(io, `Delete the object of cluster ${name}?`))) return
     // A cluster that took the name meanwhile is not deleted.
     await session.delete(clusterPath(name), { dryRun }, { preconditions: { uid } })
     note(io, dryRun ? 'Dry run: the server would delete the object.' : `The object of cluster ${name} is deleted.`)

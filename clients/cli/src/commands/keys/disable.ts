@@ -1,48 +1,42 @@
-/** `keyplane keys disable` and `keyplane keys enable`. */
-import type { JsonObject } from '../../../../../lib/engine/meta/types.ts'
+/** `keyplane keys disable`: refuses access keys until they are enabled again, after a question. */
+import { DISABLED_REASON } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { keyPath } from '../../api/keys.ts'
 import { openSession } from '../../api/session.ts'
-import { type Command, command } from '../../arguments/command.ts'
-import { note } from '../../output/messages.ts'
-import { printAs } from '../../output/print.ts'
-import { forEachName } from './each.ts'
+import { command } from '../../arguments/command.ts'
+import { demandTerminal, yesOption } from '../../output/confirm.ts'
+import { askedKeys } from './asking.ts'
+import { changeKeys } from './each.ts'
 
-export const keysDisable = switching({
-  word: 'disable',
+export const keysDisable = command({
+  name: ['keys', 'disable'],
   summary: 'Disable access keys: requests with them are refused until they are enabled again',
-  disabled: true,
-})
-
-export const keysEnable = switching({
-  word: 'enable',
-  summary: 'Enable disabled access keys again',
-  disabled: false,
-})
-
-function switching({ word, summary, disabled }: { word: string; summary: string; disabled: boolean }): Command {
-  return command({
-    name: ['keys', word],
-    summary,
-    positionals: [{ name: 'NAME', help: 'names of the keys', multiple: true }],
-    options: {},
-    formats: ['json', 'yaml', 'name'],
-    examples: [
-      { does: `${disabled ? 'Disable' : 'Enable'} a key`, run: `keyplane keys ${word} ci` },
-      { does: `${disabled ? 'Disable' : 'Enable'} several`, run: `keyplane keys ${word} ci-7xk2p ci-m4wqz` },
-    ],
-    async run({ values: { context, output }, positionals }, io) {
-      const session = await openSession(io, { context })
-      const items: JsonObject[] = []
-      try {
-        await forEachName(positionals, io, async (name) => {
-          items.push(await session.patch(keyPath(name), { spec: { disabled } }, { repeatable: true }))
-          if (output === undefined) note(io, `${name} is ${word}d.`)
+  description: 'It shows the keys and asks first. Without a terminal it needs --yes.',
+  positionals: [{ name: 'NAME', help: 'names of the keys', multiple: true }],
+  options: {
+    reason: { type: 'string', value: 'TEXT', help: 'why; everyone who may read the key sees it' },
+    ...yesOption,
+  },
+  formats: ['json', 'yaml', 'name'],
+  examples: [
+    { does: 'Disable a key, after a question', run: 'keyplane keys disable ci --reason "not used any more"' },
+    { does: 'Disable several without a question', run: 'keyplane keys disable ci-7xk2p ci-m4wqz --yes' },
+  ],
+  async run({ values: { context, output, reason, yes }, positionals }, io) {
+    if (!yes) demandTerminal(io)
+    const session = await openSession(io, { context })
+    // What was said of an earlier time is gone.
+    const annotations = { [DISABLED_REASON]: reason ?? null }
+    const disable = (name: string, uid: string | undefined, dryRun = false) => {
+      const body = { metadata: { ...(uid !== undefined && { uid }), annotations }, spec: { disabled: true } }
+      return session.patch(keyPath(name), body, { dryRun, repeatable: true })
+    }
+    const uids = yes
+      ? new Map<string, string>()
+      : await askedKeys(io, session, positionals, {
+          attempt: ({ metadata: { name, uid } }) => disable(name, uid, true),
+          question: (keys) => `Disable ${keys}?`,
         })
-      } finally {
-        const [first] = items
-        const all = positionals.length === 1 && first ? first : { apiVersion: 'v1', kind: 'List', items }
-        if (output !== undefined && first) await printAs(output, all, io)
-      }
-    },
-  })
-}
+    if (uids === undefined) return
+    await changeKeys(positionals, io, { output, done: 'is disabled' }, (name) => disable(name, uids.get(name)))
+  },
+})

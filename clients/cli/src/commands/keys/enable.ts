@@ -1,0 +1,23 @@
+/** `keyplane keys enable`: allows disabled access keys again. */
+import { keyPath } from '../../api/keys.ts'
+import { openSession } from '../../api/session.ts'
+import { command } from '../../arguments/command.ts'
+import { changeKeys } from './each.ts'
+
+export const keysEnable = command({
+  name: ['keys', 'enable'],
+  summary: 'Enable disabled access keys again',
+  positionals: [{ name: 'NAME', help: 'names of the keys', multiple: true }],
+  options: {},
+  formats: ['json', 'yaml', 'name'],
+  examples: [
+    { does: 'Enable a key', run: 'keyplane keys enable ci' },
+    { does: 'Enable several', run: 'keyplane keys enable ci-7xk2p ci-m4wqz' },
+  ],
+  async run({ values: { context, output }, positionals }, io) {
+    const session = await openSession(io, { context })
+    await changeKeys(positionals, io, { output, done: 'is enabled' }, (name) =>
+      session.patch(keyPath(name), { spec: { disabled: false } }, { repeatable: true }),
+    )
+  },
+})
