@@ -72,15 +72,15 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^openapi$/, 194],
   // It starts for each request whose own function starts as well.
   [/^authorizer$/, 339],
-  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 496],
+  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 499],
   [/^lifecycle$/, 517],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 500],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 502],
   [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 515],
   // Strangers start this function, so it must start as quickly as others.
-  [/^oauth2\/token$/, 566],
+  [/^oauth2\/token$/, 569],
   // They judge issuers and the claims of ID tokens.
-  [/^(identityproviders|federatedidentitycredentials)\//, 576],
-  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 560],
+  [/^(identityproviders|federatedidentitycredentials)\//, 577],
+  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 561],
   [/./, 541],
 ]
 

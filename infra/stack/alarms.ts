@@ -137,6 +137,7 @@ const alarms = [
   // A thief who keeps a key from its job must replace the pending value every hour.
   alarm('rotations-replaced', 'Pending values of access keys are replaced again and again before they are used. A rotation job fails each time, or a thief of the value of a key that rotates itself keeps its job away. The events rotation-replaced have the key.', reported('rotationsReplaced'), { from: 3, period: 4 * hour }),
   alarm('leaked-keys', 'Access keys were reported as leaked, and have ended unless on-leak is report. The audit record of leaks names them. Look for what was done with them, and tell their owners.', reported('leakedKeys'), once),
+  alarm('leaked-review-keys', 'A report of a leak has ended the access key with which a cluster asks keyplane, and the cluster refuses all users of keyplane. The audit record of leaks names it in reviewers. Rotate the key, enable it, and store the new value in the cluster.', reported('leakedReviewKeys'), once),
 ]
 
 /** Counts requests in the access log, because API Gateway has no metrics for them. */

@@ -3,6 +3,7 @@
 import { isSameScope, withScope } from '../access/scopes/chain.ts'
 import { evaluateHere } from '../access/scopes/evaluate.ts'
 import { identityOf, isMaster, keyIdentity, MASTERS, ownsKey } from '../access/users/identity.ts'
+import { lockoutWarning } from '../access/users/lockout.ts'
 import {
   addedScopes,
   chainAfterChange,
@@ -31,8 +32,11 @@ import { trustWarnings, validateTrust } from './federatedidentitycredential.vali
 import {
   closesKeys,
   isHarmless,
+  isOpenTrust,
   keySpecOf,
+  narrowsClaims,
   ownerOf,
+  reviewer,
   specOf,
   table,
   toKey,
@@ -81,10 +85,15 @@ const gateItems = gateCompanions('trust', toTrust)
 async function plan(services: FederationServices, write: Write): Promise<Planned> {
   const { type, draft, before, context } = write
   const { user, now } = context
-  if (type === 'delete') return { items: () => gateItems(undefined, before, now) }
+  const deleteWarning = before && type !== 'update' && type !== 'status' ? lockout(before, undefined) : undefined
+  if (type === 'delete') return { deleteWarning, items: () => gateItems(undefined, before, now) }
   const forbidsChange = before && lacksChainReason(user, toKey(before), 'federated identity credential')
   if (type === 'mark' || type === 'status')
-    return { forbidsChange, items: (object) => gateItems({ object, internal: draft.internal }, before, now) }
+    return {
+      forbidsChange,
+      deleteWarning,
+      items: (object) => gateItems({ object, internal: draft.internal }, before, now),
+    }
 
   const { object, drops } = takeDrop(draft.object)
   const [asked, next, old] = [specOf(draft.object), specOf(object), before && specOf(before.object)]
@@ -104,12 +113,23 @@ async function plan(services: FederationServices, write: Write): Promise<Planned
     object,
     internal,
     changesSpec: isNarrowed,
-    warnings: added > 0 && old && !isSameScope(next.scope, old.scope) ? [addedWarning('the trust', added)] : [],
+    warnings: [
+      ...(added > 0 && old && !isSameScope(next.scope, old.scope) ? [addedWarning('the trust', added)] : []),
+      ...[before && lockout(before, { object, internal })].filter((one) => one !== undefined),
+    ],
     refusal: before ? forbiddenTrustChange(user, before, written, now) : forbiddenTrust(user, written, now),
     forbidsChange,
     quota: before ? undefined : quotaOf(services, { object, internal }, user),
     items: (object) => gateItems({ object, internal }, before, now),
   }
+}
+
+/** Returns the warning that clusters refuse all users after a change or a deletion, if the trust is open. */
+function lockout(before: Stored, after: Pick<Stored, 'object' | 'internal'> | undefined): string | undefined {
+  if (!isOpenTrust(before)) return undefined
+  const narrows = after && narrowsClaims(specOf(before.object), specOf(after.object))
+  const what = `federated identity credential ${JSON.stringify(before.object.metadata.name ?? '')}`
+  return lockoutWarning(what, reviewer(before), after && reviewer(after), narrows)
 }
 
 /** Returns the provider that a trust names, if the user may use it. */

@@ -1,7 +1,9 @@
 /** Reads values of a federated identity credential, called trust in code, from stored objects and from requests. */
 
+import { withScope } from '../access/scopes/chain.ts'
 import { closedBy, lifeIn, onlyEnds } from '../access/users/ends.ts'
 import { effectiveUser, type Key, type KeySpec, keyIdentity } from '../access/users/identity.ts'
+import type { Reviewer } from '../access/users/lockout.ts'
 import type { KubeObject } from '../engine/meta/types.ts'
 import { defined } from '../engine/meta/value/defined.ts'
 import { deepEqual } from '../engine/meta/value/equal.ts'
@@ -52,6 +54,22 @@ export const ownerOf = (stored: Pick<Stored, 'object' | 'internal'>): string => 
 export const closesKeys = (old: TrustSpec, next: TrustSpec): boolean =>
   (['claims', 'scope', 'claimMappings'] as const).some((member) => !deepEqual(old[member], next[member])) ||
   (next.tokensOnly === true && old.tokensOnly !== true)
+
+/** Returns the trust as far as it says who may review with its keys. */
+export const reviewer = (trust: Pick<Stored, 'object' | 'internal'>): Reviewer => ({
+  spec: toKey(trust).spec,
+  chain: withScope([], specOf(trust.object).scope),
+  ...defined({ reviewScope: decodeTrustInternal(trust.internal).reviewScope }),
+})
+
+/** Reports whether a change leaves out jobs that could exchange their ID tokens for access keys. */
+export function narrowsClaims(old: TrustSpec, next: TrustSpec): boolean {
+  if (next.tokensOnly === true && old.tokensOnly !== true) return true
+  const left = new Map(next.claims.map((entry) => [entry.claim, [...(entry.values ?? []), ...(entry.patterns ?? [])]]))
+  const isKept = ({ claim, values = [], patterns = [] }: TrustSpec['claims'][number]) =>
+    [...values, ...patterns].every((one) => left.get(claim)?.includes(one) ?? true)
+  return !old.claims.every(isKept) || next.claims.some(({ claim }) => !old.claims.some((one) => one.claim === claim))
+}
 
 /** Reports whether nobody has ended the trust. */
 export const isOpenTrust = ({ object }: Pick<Stored, 'object'>): boolean => closedBy(lifeIn(object)) === undefined

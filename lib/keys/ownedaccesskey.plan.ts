@@ -10,6 +10,7 @@ import { isUnrestricted } from '../access/scopes/unrestricted.ts'
 import { validateScope } from '../access/scopes/validatescope.ts'
 import { endOfIssued } from '../access/users/ends.ts'
 import { effectiveUser, identityOf, isMaster, type KeySpec, keyIdentity } from '../access/users/identity.ts'
+import { lockoutWarning } from '../access/users/lockout.ts'
 import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../access/users/outliving.ts'
 import {
   addedScopes,
@@ -63,6 +64,7 @@ import {
   type KeyIntent,
   keyPath,
   type PlannedChange,
+  reviewer,
   type Supplied,
   specOf,
   suppliedIn,
@@ -92,9 +94,11 @@ export const keyPlan =
     const { type, draft, before, intent, context } = write
     if (type === 'create') return planCreate(services, write)
     if (type === 'update') return planUpdate(services, write)
-    if (type === 'delete') return { items: () => removedItems(before, intent) }
+    const deleteWarning = type === 'status' ? undefined : lockout(services, before, undefined, context)
+    if (type === 'delete') return { deleteWarning, items: () => removedItems(before, intent) }
     const { internal } = draft
     return {
+      deleteWarning,
       forbidsChange: lacksChainReason(context.user, toKey(before), 'access key'),
       items: (object) => changedItems(services, { before, after: { object, internal }, intent }),
     }
@@ -209,6 +213,7 @@ async function planUpdate(services: Services, write: Change): Promise<Planned> {
     forbiddenUpdate(services, changed, before, context, drops)
   const warnings = async () => [
     ...writeWarnings(changed, before, { user, limits: keys.limits, scopes }),
+    ...[lockout(services, before, changed, context)].filter((one) => one !== undefined),
     ...(dryRun && !isSameScope(previous, next) ? await narrowedScopeWarnings(changed, before, user, services) : []),
   ]
   const course = {
@@ -396,6 +401,19 @@ function writeWarnings(
     ...warnings,
     `access key "${name}" never expires and has all permissions of ${effectiveUser(toKey(key)).name}`,
   ]
+}
+
+/** Returns the warning that clusters refuse all users after a change or a deletion, if the key gives access now. */
+function lockout(
+  { keys }: Services,
+  before: Stored,
+  after: WrittenKey | undefined,
+  { now }: RequestContext,
+): string | undefined {
+  const { ended } = decodeKeyInternal(before.internal)
+  if (ended !== undefined || keyStatus(lifeOfStored(before), unixSeconds(now), keys.limits).state !== 'Active') return
+  const { name = '' } = before.object.metadata
+  return lockoutWarning(`access key "${name}"`, reviewer(before), after && reviewer(after))
 }
 
 /** Reports whether the key is the user's own and lacks a group of theirs, such as system:masters. */

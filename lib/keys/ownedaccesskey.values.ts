@@ -3,6 +3,7 @@
 import type { ScopeChain } from '../access/scopes/scope.ts'
 import { besidesEnds } from '../access/users/ends.ts'
 import { effectiveUser, type Key, type KeySpec } from '../access/users/identity.ts'
+import type { Reviewer } from '../access/users/lockout.ts'
 import { effectiveChain } from '../access/users/privilege.ts'
 import type { Secret } from '../engine/meta/schema/writeonly.ts'
 import type { KubeObject } from '../engine/meta/types.ts'
@@ -123,6 +124,13 @@ export const isExchanged = ({ internal }: Pick<Stored, 'internal'>): boolean =>
 /** Reports whether the update changes more of the spec than what ends access, including its write-only values. */
 export const changesMoreThanEnds = (draft: ChangedKey, old: Stored): boolean =>
   draft.specChanged === true || !deepEqual(besidesEnds(draft.object.spec ?? {}), besidesEnds(old.object.spec ?? {}))
+
+/** Returns the key as far as it says who may review with it. */
+export const reviewer = (key: Pick<Stored, 'object' | 'internal'>): Reviewer => ({
+  spec: specOf(key.object),
+  chain: effectiveChain(toKey(key)),
+  ...defined({ reviewScope: decodeKeyInternal(key.internal).reviewScope }),
+})
 
 /** Reports whether the update changes the spec, including its write-only values. */
 export const changesSpec = (draft: ChangedKey, old: Stored): boolean =>

@@ -6,6 +6,7 @@
 import { containsChain } from '../access/scopes/chain.ts'
 import { evaluateHere } from '../access/scopes/evaluate.ts'
 import { keyIdentity } from '../access/users/identity.ts'
+import { lockoutsWarning, type Reviewer } from '../access/users/lockout.ts'
 import { effectiveChain, visiblePartitions } from '../access/users/privilege.ts'
 import type { UserInfo } from '../access/users/user.ts'
 import type { JsonObject } from '../engine/meta/types.ts'
@@ -15,11 +16,19 @@ import type { RequestContext } from '../engine/registry/kind.ts'
 import { eachStored, objectKey, presentObject, type Store } from '../engine/registry/store.ts'
 import type { Stored } from '../engine/storage/interface.ts'
 import type { TrustSpec } from '../federation/federatedidentitycredential.schema.ts'
-import { isOpenTrust, listedNames, ownerOf, specOf, toKey } from '../federation/federatedidentitycredential.values.ts'
+import {
+  isOpenTrust,
+  listedNames,
+  ownerOf,
+  specOf,
+  toKey,
+  reviewer as trustReviewer,
+} from '../federation/federatedidentitycredential.values.ts'
 import { decodeTrustInternal } from '../federation/trust.ts'
 import { decodeKeyInternal } from '../keys/credential/keyinternal.ts'
 import { isMadeWith } from '../keys/credential/makers.ts'
 import type { KeyHash } from '../keys/credential/pepper.ts'
+import { reviewer } from '../keys/ownedaccesskey.values.ts'
 import type { Services } from '../keys/services.ts'
 import { KINDS } from '../kinds.ts'
 import { MOST_OWNERS_SHOWN, MOST_SHOWN, type RevocationSpec } from './accesskeyrevocation.schema.ts'
@@ -56,6 +65,8 @@ interface FoundKeys {
   shown: ShownKey[]
   /** Whether the key of the request is selected, and not in `keys`. */
   isSelfSpared: boolean
+  /** Those with which clusters may ask, as far as they give access. */
+  reviewers: Reviewer[]
 }
 
 /** How many keys are read at a time, and for a list of names. */
@@ -74,7 +85,7 @@ export async function findKeys(
 ): Promise<FoundKeys> {
   const store = keyStore()
   const { user } = context
-  const found: FoundKeys = { keys: [], known: new Set(), byOwner: {}, shown: [], isSelfSpared: false }
+  const found: FoundKeys = { keys: [], known: new Set(), byOwner: {}, shown: [], isSelfSpared: false, reviewers: [] }
   const owners = new Map<string, number>()
   for await (const stored of candidates(store, asked, scopes, context)) {
     if (!test(stored)) continue
@@ -86,6 +97,7 @@ export async function findKeys(
     found.keys.push({ name, uid })
     if (mayReadHistory(user, stored, scopes)) found.known.add(uid)
     const { status = {} } = presentObject(store, stored, context)
+    if (status.phase === 'Active') found.reviewers.push(reviewer(stored))
     const owner = String(status.owner)
     owners.set(owner, (owners.get(owner) ?? 0) + 1)
     if (found.shown.length < MOST_SHOWN) found.shown.push(shownKey(stored, status))
@@ -170,6 +182,8 @@ interface FoundTrusts {
   left: string[]
   /** The names of open trusts that log in one of the users among others. */
   logins: string[]
+  /** Those of the selected with whose keys clusters may ask. */
+  reviewers: Reviewer[]
 }
 
 /** Reports whether the revocation is about all that somebody has, so that the trusts that it leaves matter. */
@@ -206,7 +220,7 @@ export async function findTrusts(
   { maker, test }: { maker: string | undefined; test: Test },
   { user }: RequestContext,
 ): Promise<FoundTrusts> {
-  const found: FoundTrusts = { selected: [], shown: [], isOwnSpared: false, left: [], logins: [] }
+  const found: FoundTrusts = { selected: [], shown: [], isOwnSpared: false, left: [], logins: [], reviewers: [] }
   const mayList = evaluateHere(user.chain, TRUST, { verb: 'list' }, scopes)
   if (!mayList.allowed && !asked.federatedIdentityCredentials) return found
   const isConcerned = concernsTrusts(asked) ? concerns(asked, maker) : () => false
@@ -216,6 +230,7 @@ export async function findTrusts(
     const isSelected = test(stored)
     if (isSelected && (uid !== user.federation?.trust.uid || asked.includeSelf)) {
       found.selected.push({ name, uid })
+      if (isOpenTrust(stored)) found.reviewers.push(trustReviewer(stored))
       if (found.shown.length < MOST_SHOWN) found.shown.push(shownTrust(stored))
     } else if (isSelected) found.isOwnSpared = true
     else if (isOpenTrust(stored) && isConcerned(stored)) found.left.push(name)
@@ -226,11 +241,13 @@ export async function findTrusts(
 }
 
 /** Returns the warnings about trusts that the revocation leaves. */
-export function warningsOf({ left, logins, isOwnSpared }: FoundTrusts, asked: RevocationSpec): string[] {
+export function warningsOf({ left, logins, isOwnSpared, reviewers }: FoundTrusts, asked: RevocationSpec): string[] {
   const advice = asked.federatedIdentityCredentials
     ? 'disable what must not'
     : 'disable them, or set spec.federatedIdentityCredentials'
+  const lockouts = asked.federatedIdentityCredentials ? lockoutsWarning('trusts', reviewers) : undefined
   return [
+    ...(lockouts === undefined ? [] : [lockouts]),
     ...(left.length > 0 ? [`${listedNames(left)} may keep issuing access keys: ${advice}`] : []),
     ...(logins.length > 0
       ? [`${listedNames(logins)} may still log in these users: close their accounts at the identity provider`]

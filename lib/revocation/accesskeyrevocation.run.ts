@@ -1,5 +1,6 @@
 /** Runs a revocation: selects the keys, and the trusts if they are asked for, then disables or deletes them side by side, until they are done or the time is up. */
 import { managementRequest } from '../access/attributes/attributes.ts'
+import { lockoutsWarning } from '../access/users/lockout.ts'
 import { type FieldError, invalid } from '../engine/meta/errors/fielderror.ts'
 import { invalidObject } from '../engine/meta/errors/status.ts'
 import type { JsonObject } from '../engine/meta/types.ts'
@@ -62,6 +63,8 @@ export async function revokeKeys(
       `your own access key ${JSON.stringify(user.key.name)} matches and is left out: set spec.includeSelf to revoke it`,
     )
   }
+  const lockouts = lockoutsWarning('access keys', found.reviewers)
+  if (lockouts !== undefined) warn(lockouts)
   if (asked.names) warnAboutMissing(new Set(asked.names).size - found.keys.length - Number(found.isSelfSpared), warn)
   const keys: Target = {
     store: services.keyStore(),

@@ -5,10 +5,12 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import type { Stored } from '../../lib/engine/storage/interface.ts'
 import { getCompanion } from '../../lib/engine/storage/readcompanions.ts'
 import { generateAccessKey } from '../../lib/keys/credential/accesskey.ts'
 import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
 import { decodeKeyInternal } from '../../lib/keys/credential/keyinternal.ts'
+import { keyData } from '../../lib/keys/events/keydata.ts'
 import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { leakSignals } from '../support/leaksignals.ts'
@@ -48,8 +50,10 @@ const patch = (name: string, spec: object, token = server.adminKey) => server.pa
 
 const read = async (name: string) => (await server.call(`${keys}/${name}`)).json
 
+const storedOf = (name: string) => server.parts.storage.get(OwnedAccessKey.table, name)
+
 async function internalOf(name: string) {
-  const stored = await server.parts.storage.get(OwnedAccessKey.table, name)
+  const stored = await storedOf(name)
   if (!stored) throw new Error(`${name} is gone`)
   return decodeKeyInternal(stored.internal)
 }
@@ -171,6 +175,23 @@ describe('a report of', () => {
     expect(await reportValue(made.value)).toEqual(accepted)
     expect([await stateOf(made), await stateOf({ ...made, value })]).toEqual(before)
     expect(auditOf('leaks')).toMatchObject({ count: 0, leakedKeys: 0 })
+  })
+
+  test('the key with which a cluster asks has an alarm of its own, and its event says so', async () => {
+    const scope = { roles: [{ role: 'agent' }], clusters: [{ cluster: 'eu' }] }
+    const [agent, other] = [await makeKey({ scope }), await makeKey()]
+    const { status } = await report({ credentials: [agent.value, other.value] })
+    expect([status, auditOf('leaks')]).toEqual([
+      202,
+      expect.objectContaining({ count: 2, leakedKeys: 2, reviewers: [agent.name], leakedReviewKeys: 1 }),
+    ])
+    const kept = keyData((await storedOf(agent.name)) as Stored, 0, {})
+    expect([kept.mayReview, keyData((await storedOf(other.name)) as Stored, 0, {}).mayReview]).toEqual([
+      true,
+      undefined,
+    ])
+    await reportValue(agent.value)
+    expect(auditOf('leaks')).not.toHaveProperty('leakedReviewKeys')
   })
 
   test.each<[string, object, object]>([

@@ -8,6 +8,7 @@ import { NO_RIGHT } from '../../lib/access/users/reviewright.ts'
 import { usagePartition } from '../../lib/keys/credential/keptitems.ts'
 import { type Federation, startFederation, trusts } from '../support/federation.ts'
 import { instance, instances, keys, management } from '../support/objects.ts'
+import type { Answer } from '../support/request.ts'
 import type { MadeKey } from '../support/server.ts'
 import { useServer } from '../support/sharedserver.ts'
 
@@ -93,6 +94,30 @@ describe('a key with role agent', () => {
     expect((await present(agent.token, victim.token)).authenticated).toBe(true)
     expect((await tracesOf(victim)).lastActivity).toBeDefined()
     expect((await server.parts.storage.queryCompanions('asking')).items).toEqual([])
+  })
+
+  test('whose clusters would refuse all users is warned of, in dry runs too', async () => {
+    const agent = await make({ user: 'agent', scope: agentOf('eu') })
+    const path = `${keys}/${agent.name}`
+    const warning = ({ headers }: Answer) => String(headers.warning ?? '')
+    const patched = async (spec: object, query = '') => warning(await server.patch(`${path}${query}`, { spec }))
+    const revoked = async (spec: object) =>
+      warning(await server.post(`${management}/accesskeyrevocations?dryRun=All`, { spec }))
+    expect(await patched({ description: 'eu' })).toBe('')
+    expect(await patched({ disabled: true }, '?dryRun=All')).toContain('once it is disabled')
+    expect(await patched({ ttl: 60 }, '?dryRun=All')).toContain('once its shorter life has ended')
+    expect(await patched({ sourceCIDRs: ['10.0.0.0/8'] }, '?dryRun=All')).toContain('limited to fewer addresses')
+    expect(await patched({ scope: { clusters: [{ cluster: 'us' }] } }, '?dryRun=All')).toContain('once it is narrowed')
+    const deleted = await server.call(`${path}?dryRun=All`, { method: 'DELETE' })
+    expect([deleted.status, warning(deleted)]).toEqual([200, expect.stringContaining('once it is deleted')])
+    const revocation = { names: [agent.name], action: 'Disable' }
+    expect(await revoked(revocation)).toContain('1 of these access keys has the right to review')
+    expect(await revoked({ ...revocation, action: 'Delete' })).toContain('of keyplane from then on: eu')
+    expect(await patched({ disabled: true })).toContain('once it is disabled')
+    // It gives no access any more.
+    expect(await patched({ ttl: 60 })).toBe('')
+    expect(await revoked({ ...revocation, action: 'Delete' })).toBe('')
+    expect(warning(await server.call(path, { method: 'DELETE' }))).toBe('')
   })
 
   // threat: reviews-10
@@ -193,6 +218,25 @@ describe('the key of a cluster makes no token and no kube config', () => {
       expect((await read(trusts, 'agents')).status.mayReview).toBe(true)
       for (const asked of [undefined, 'cluster:dev role:agent'])
         expect(await ask(await exchanged(client, asked), victim)).toEqual({ allowed: false })
+    })
+
+    test('and a trust whose clusters would refuse all users is warned of', async () => {
+      await federation.trust('warned', { ...masters, scope: agentOf('eu') })
+      const path = `${trusts}/warned`
+      const dryRun = async (spec: object) =>
+        String((await server.patch(`${path}?dryRun=All`, { spec })).headers.warning ?? '')
+      expect(await dryRun({ displayName: 'eu' })).toBe('')
+      expect(await dryRun({ disabled: true })).toContain('"warned\\" has the right to review: once it is disabled')
+      expect(await dryRun({ scope: { ...agentOf('us') } })).toContain('once it is narrowed')
+      const { claims } = (await read(trusts, 'warned')).spec
+      expect(await dryRun({ claims: [...claims, { claim: 'environment', values: ['x'] }] })).toContain(
+        'once it is narrowed',
+      )
+      const revocation = { all: true, federatedIdentityCredentials: true, action: 'Delete' }
+      const revoked = await server.post(`${management}/accesskeyrevocations?dryRun=All`, { spec: revocation })
+      expect(String(revoked.headers.warning)).toMatch(/\d of these trusts ha/)
+      const deleted = await server.call(`${path}?dryRun=All`, { method: 'DELETE' })
+      expect(String(deleted.headers.warning)).toContain('once it is deleted')
     })
 
     // threat: reviews-10

@@ -4,6 +4,8 @@
  */
 
 import { effectiveUser, type KeySpec } from '../../access/users/identity.ts'
+import { effectiveChain } from '../../access/users/privilege.ts'
+import { holdsRight } from '../../access/users/reviewright.ts'
 import { rfc3339OfUnix } from '../../engine/meta/encoding/time.ts'
 import type { JsonObject, JsonValue } from '../../engine/meta/types.ts'
 import { defined } from '../../engine/meta/value/defined.ts'
@@ -24,7 +26,8 @@ export function keyData(stored: Stored, at: number, limits: LifeLimits): JsonObj
   const { object, internal, activity } = stored
   const { metadata } = object
   const spec = (object.spec ?? {}) as KeySpec & { displayName?: JsonValue }
-  const { creator } = decodeKeyInternal(internal)
+  const right = decodeKeyInternal(internal)
+  const { creator, carried } = right
   const life = lifeOfStored(stored)
   const isKnown = !life.ttlAfterLastActivity || activity !== undefined
   const { state, expires } = keyStatus(isKnown ? life : { ...life, lastActivity: at }, at, limits)
@@ -35,6 +38,8 @@ export function keyData(stored: Stored, at: number, limits: LifeLimits): JsonObj
     ...(typeof spec.displayName === 'string' && spec.displayName && { displayName: shortened(spec.displayName) }),
     ...labels(metadata.labels ?? {}),
     scoped: spec.scope !== undefined,
+    // Without it, a cluster may refuse all users.
+    ...(holdsRight(right, effectiveChain({ spec, carried })) && { mayReview: true }),
     phase: state,
     ...(isKnown && expires !== undefined && { expirationTimestamp: rfc3339OfUnix(expires) }),
   }

@@ -35,9 +35,10 @@ export function leakEndpoint(server: Server): PublicEndpoint<Outcome> {
     resource: 'leaks',
     verb: 'create',
     answer: posted<Outcome>(server, (...request) => report(server, ...request), refuse),
-    measure: (outcome, { count }): Measured[] => [
+    measure: (outcome, { count, reviewers }): Measured[] => [
       { dimensions: { leakReport: measuredOutcome(outcome) }, values: { leakReports: 1 } },
       { values: { leakedKeys: Number(count ?? 0) } },
+      ...(Array.isArray(reviewers) ? [{ values: { leakedReviewKeys: reviewers.length } }] : []),
     ],
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import { internalContext } from '../../access/users/internalcontext.ts'
+import { mayReview } from '../../access/users/lockout.ts'
 import { unixSeconds } from '../../engine/meta/encoding/time.ts'
 import type { Deadline } from '../../engine/meta/errors/deadline.ts'
 import { deleteObject } from '../../engine/registry/delete.ts'
@@ -18,7 +19,7 @@ import { decodeKeyInternal, type Leak } from '../../keys/credential/keyinternal.
 import type { KeyHash } from '../../keys/credential/pepper.ts'
 import { markKey, type Signal, signalItem } from '../../keys/credential/signals.ts'
 import { OwnedAccessKey } from '../../keys/ownedaccesskey.ts'
-import type { ChangeValues } from '../../keys/ownedaccesskey.values.ts'
+import { type ChangeValues, reviewer } from '../../keys/ownedaccesskey.values.ts'
 import { findValue } from '../../keys/values/keyvalues.ts'
 import { endLeaked, endTokens, leakedTombstone } from '../../keys/values/leak.ts'
 import { isTombstone } from '../../keys/values/tombstone.ts'
@@ -39,6 +40,8 @@ interface Ending {
   leak: Leak
   signal: CompanionItem
   context: RequestContext
+  /** Gets the name of each key with the right to review of which a value ends. */
+  reviewers: Set<string>
 }
 
 interface LeakReport {
@@ -59,15 +62,22 @@ export async function endValues(server: EndingServer, report: LeakReport): Promi
   const context = { ...internalContext('system:leak-report', server.now(), deadline), requestId }
   const texts = [...values.keys()]
   const names = new Set<string>()
+  const reviewers = new Set<string>()
   const hasTime = () => deadline() > 0
   await forEach(Map.groupBy(values, ([, { name }]) => name).values(), hasTime, async (ofOneKey) => {
     for (const [text, reported] of ofOneKey) {
       const url = cleanUrl(findings.find((one) => one.text === text && one.url !== undefined)?.url, texts)
       const leak: Leak = { at: unixSeconds(context.now), ...(url && { url }) }
-      if (await endValue({ server, reported, leak, signal: signalOf(reported, leak), context }))
+      if (await endValue({ server, reported, leak, signal: signalOf(reported, leak), context, reviewers }))
         names.add(reported.name)
     }
-  }).finally(() => note({ count: names.size, ...(names.size > 0 && { names: [...names] }) }))
+  }).finally(() =>
+    note({
+      count: names.size,
+      ...(names.size > 0 && { names: [...names] }),
+      ...(reviewers.size > 0 && { reviewers: [...reviewers] }),
+    }),
+  )
 }
 
 function signalOf({ hash, name, uid, value }: ReportedValue, leak: Leak): CompanionItem {
@@ -94,7 +104,7 @@ async function endValue(ending: Ending): Promise<boolean> {
  * Ends the value, the values of the key that were made with it, and the tokens that these may have made. Disables the key if one
  * of them is its current value. A value that had ended is known as leaked from then on. Returns false if nothing has changed.
  */
-async function changeKey({ server, reported, leak, signal, context }: Ending): Promise<boolean> {
+async function changeKey({ server, reported, leak, signal, context, reviewers }: Ending): Promise<boolean> {
   const { hash, name, uid } = reported
   const store = server.storeOf(OwnedAccessKey)
   let hasChanged = false
@@ -105,6 +115,7 @@ async function changeKey({ server, reported, leak, signal, context }: Ending): P
     const disables = end?.internal.ended !== undefined && !settled.ended
     const change = end ?? endTokens(settled, value.ended ?? leak.at)
     hasChanged = change !== undefined
+    if (end !== undefined && mayReview(reviewer(before))) reviewers.add(name)
     if (change === undefined) return undefined
     // The overlap of the value may have ended without a write.
     const isUnsettled = value.ended === undefined && findValue(decodeKeyInternal(before.internal), hash)
@@ -141,13 +152,13 @@ async function readAgain({ storage }: EndingServer, { hash }: ReportedValue): Pr
  * key is gone.
  */
 async function removeKey(ending: Ending): Promise<boolean> {
-  const { server, reported, signal, context } = ending
+  const { server, reported, signal, context, reviewers } = ending
   const { hash, name, uid } = reported
   const store = server.storeOf(OwnedAccessKey)
-  const items = (before: Stored): Companion[] => [
-    leakedTombstone(before, hash, unixSeconds(context.now)),
-    { op: 'put', ...signal },
-  ]
+  const items = (before: Stored): Companion[] => {
+    if (mayReview(reviewer(before))) reviewers.add(name)
+    return [leakedTombstone(before, hash, unixSeconds(context.now)), { op: 'put', ...signal }]
+  }
   const intent = { type: 'removal', items } as const
   const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, intent }
   const isEnded = await unlessLost(async () => {
