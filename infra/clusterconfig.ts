@@ -4,15 +4,23 @@ import { join } from 'node:path'
 import { messageOf, objectIn } from '../clients/core/src/answers.ts'
 import { isBearer } from '../clients/core/src/forms.ts'
 import { sendHttps } from '../clients/core/src/https.ts'
-import type { Cluster } from '../clients/core/src/objects.ts'
+import type { Cluster, Self } from '../clients/core/src/objects.ts'
 import { type Place, parsePlace } from '../lib/access/scopes/place.ts'
 import { checkIssuer } from '../lib/clusters/token/jwks.ts'
 import { dumpYaml } from '../lib/engine/meta/encoding/yaml.ts'
 import { dnsLabelErrors } from '../lib/engine/meta/object/names.ts'
-import { forms } from '../lib/server/process/variables.ts'
 import { type ClusterFilesOptions, clusterFiles, clusterFlags, whenAway } from './clusterfiles.ts'
 import { type Command, readCall, runCommand, UsageError } from './command.ts'
-import { EKS_GROUP, type EksAccess, eksCommands, eksTerraform } from './eksaccess.ts'
+import {
+  clusterTerraform,
+  EKS_GROUP,
+  type EksCluster,
+  type EksRole,
+  eksRole,
+  entryCommand,
+  roleCommands,
+  roleTerraform,
+} from './eksaccess.ts'
 import { accountObjects } from './serviceaccounts.ts'
 
 const COMMAND = {
@@ -20,10 +28,11 @@ const COMMAND = {
   about: `Prints the files that make a kube-apiserver accept the tokens of a deployment (docs/clusters.md), for the named
 cluster or virtual cluster. It needs no access key. With one it reads the object of a connected cluster from the API, and
 says on standard error where that cluster is, or that no object has this name. With --service-accounts it prints the
-objects for a cluster that verifies no tokens of the deployment, for kubectl apply (docs/clusters.md). With --eks it
-also prints the commands that let the deployment into a cluster of Amazon EKS (docs/first-eks-cluster.md).`,
+objects for a cluster that verifies no tokens of the deployment, for kubectl apply (docs/clusters.md). --eks-role and
+--eks print what lets the deployment into clusters of Amazon EKS, in any account (docs/first-eks-cluster.md): the role
+once, and for each cluster its access entry. Both ask the API which role it is, with an administrator's key.`,
   variables: {
-    KEYPLANE_KEY_FILE: 'file with an access key that may get the Cluster',
+    KEYPLANE_KEY_FILE: "file with an access key that may get the Cluster; an administrator's for EKS",
     KEYPLANE_KEY: 'the access key itself',
   },
   options: {
@@ -63,11 +72,14 @@ also prints the commands that let the deployment into a cluster of Amazon EKS (d
     eks: {
       type: 'string',
       value: 'NAME',
-      help: 'with --service-accounts: name of a cluster in Amazon EKS; requires --region, --stage',
+      help: 'with --service-accounts: name of a cluster in Amazon EKS; requires --region, and --issuer or --api',
     },
-    stage: { type: 'string', value: 'STAGE', help: 'with --eks: the stage of the deployment' },
     region: { type: 'string', value: 'REGION', help: 'with --eks: the AWS region of the cluster' },
-    terraform: { type: 'boolean', help: 'with --eks: print a Terraform configuration instead' },
+    'eks-role': {
+      type: 'boolean',
+      help: 'print the commands that create the role of the deployment; requires --issuer or --api',
+    },
+    terraform: { type: 'boolean', help: 'with --eks and --eks-role: print a Terraform configuration instead' },
     out: { type: 'string', value: 'DIR', help: 'write the files to this directory instead of printing them' },
   },
 } as const satisfies Command
@@ -139,27 +151,57 @@ export async function clusterSentence(
   { api, identity, certificateAuthority }: ClusterFilesOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
-  const key = env.KEYPLANE_KEY || (env.KEYPLANE_KEY_FILE && (await readFile(env.KEYPLANE_KEY_FILE, 'utf8')).trim())
-  if (!key || identity.type !== 'cluster') return undefined
+  if (!(env.KEYPLANE_KEY || env.KEYPLANE_KEY_FILE) || identity.type !== 'cluster') return undefined
   const { name } = identity
-  if (!isBearer(key))
-    return `The object of cluster ${name} was not read: the access key has characters that no key has.`
   try {
-    const { code, text } = await sendHttps({
-      url: new URL(`${api}/apis/management.platform/v1/clusters/${name}`),
-      method: 'GET',
-      headers: { authorization: `Bearer ${key}`, accept: 'application/json' },
-      authorities: certificateAuthority,
-      signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
-      mostMebibytes: MEBIBYTES,
-    })
-    const body = objectIn(text) ?? {}
-    if (code !== 200) return `The object of cluster ${name} was not read: ${code} ${messageOf(body) ?? ''}`.trimEnd()
+    const body = await ask({ api, certificateAuthority }, env, `clusters/${name}`)
     const { displayName, server } = (body as Partial<Cluster>).spec ?? {}
     return `Cluster ${name}${displayName ? ` (${JSON.stringify(displayName)})` : ''} is at ${server}.`
   } catch (error) {
     return `The object of cluster ${name} was not read: ${(error as Error).message}`
   }
+}
+
+interface Api {
+  api: string
+  certificateAuthority?: string | undefined
+}
+
+/** Returns an object of the API; with `created`, one that it makes of this. Rejects with an Error that says why not. */
+async function ask({ api, certificateAuthority }: Api, env: NodeJS.ProcessEnv, path: string, created?: object) {
+  const key = env.KEYPLANE_KEY || (env.KEYPLANE_KEY_FILE && (await readFile(env.KEYPLANE_KEY_FILE, 'utf8')).trim())
+  if (!key) throw new Error('KEYPLANE_KEY_FILE names no access key')
+  if (!isBearer(key)) throw new Error('the access key has characters that no key has')
+  const { code, text } = await sendHttps({
+    url: new URL(`${api}/apis/management.platform/v1/${path}`),
+    method: created ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${key}`, accept: 'application/json', 'content-type': 'application/json' },
+    body: created && JSON.stringify(created),
+    authorities: certificateAuthority,
+    signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
+    mostMebibytes: MEBIBYTES,
+  })
+  const body = objectIn(text) ?? {}
+  if (code >= 300) throw new Error(`${code} ${messageOf(body) ?? ''}`.trimEnd())
+  return body
+}
+
+/**
+ * Returns the role of the deployment, which only the deployment knows: the account of the caller's credentials may be that of a cluster.
+ * Rejects with an Error unless the key is that of an administrator without a scope.
+ */
+export async function readRole(from: Api, env: NodeJS.ProcessEnv): Promise<EksRole> {
+  const self = await ask(from, env, 'selves', { apiVersion: 'management.platform/v1', kind: 'Self' }).catch((error) => {
+    throw new Error(`The role of the deployment was not read: ${(error as Error).message}`)
+  })
+  const { clustersRoleARN: arn } = (self as { status?: Partial<Self> }).status ?? {}
+  if (arn === undefined)
+    throw new Error(
+      'The role of the deployment was not read: only administrators without a scope see it, and npm start has none',
+    )
+  const role = eksRole(arn)
+  if (!role) throw new Error('The role of the deployment was not read: its ARN is not that of a deployment')
+  return role
 }
 
 /** Replaces a file, and never what a symbolic link in its place leads to. */
@@ -173,34 +215,54 @@ export async function printAccounts(namespace: string, group?: string): Promise<
   return documents.map((text) => `---\n${text}`).join('')
 }
 
-/** Returns what a cluster of Amazon EKS needs: the commands as a comment, then the objects; or all of it as Terraform. */
-export async function printEks(access: EksAccess, namespace: string, asTerraform: boolean): Promise<string> {
+/** Returns what a cluster of Amazon EKS needs: its access entry as a comment, then the objects; or all of it as Terraform. */
+export async function printEks(
+  role: EksRole,
+  cluster: EksCluster,
+  namespace: string,
+  asTerraform: boolean,
+): Promise<string> {
   const objects = await printAccounts(namespace, EKS_GROUP)
-  if (asTerraform) return eksTerraform(access, namespace)
-  const commands = eksCommands(access).map((command) => `#   ${command}\n`)
-  return `# Commands of AWS, the second one once for each deployment:\n${commands.join('')}${objects}`
+  if (asTerraform) return clusterTerraform(role, cluster, namespace)
+  return `# With credentials of the account of the cluster:\n#   ${entryCommand(role, cluster)}\n${objects}`
 }
+
+/** Returns what creates the role: commands for a shell, or Terraform. */
+export const printRole = (role: EksRole, asTerraform: boolean): string =>
+  asTerraform
+    ? roleTerraform(role)
+    : `# Once for each deployment, with credentials of its account ${role.account}:\n${roleCommands(role).join('\n')}\n`
 
 const EKS_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
 const REGION = /^[a-z]{2}(-[a-z]+)+-[0-9]$/
-const [STAGE, stageForm] = forms.STAGE
 
-function eksAccessOf({ eks: cluster = '', stage = '', region = '' }: Values): EksAccess {
-  if (!EKS_NAME.test(cluster)) throw new UsageError('--eks is not the name of a cluster in Amazon EKS')
-  if (!STAGE.test(stage)) throw new UsageError(`--stage is required with --eks: ${stageForm}`)
+function eksClusterOf({ eks: name = '', region = '' }: Values): EksCluster {
+  if (!EKS_NAME.test(name)) throw new UsageError('--eks is not the name of a cluster in Amazon EKS')
   if (!REGION.test(region)) throw new UsageError('--region is required with --eks: an AWS region, such as eu-central-1')
-  return { stage, cluster, region }
+  return { name, region }
+}
+
+async function apiOf({ api, issuer, ca }: Values): Promise<Api> {
+  const base = api ?? issuer
+  if (base === undefined) throw new UsageError('--api or --issuer is required, with KEYPLANE_KEY_FILE')
+  return { api: url(base), ...(ca !== undefined && { certificateAuthority: await readFile(ca, 'utf8') }) }
+}
+
+async function printServiceAccounts(values: Values): Promise<string> {
+  const { eks, namespace, terraform } = values
+  if (eks === undefined) return printAccounts(namespace)
+  const cluster = eksClusterOf(values)
+  return printEks(await readRole(await apiOf(values), process.env), cluster, namespace, terraform)
 }
 
 async function main(values: Values): Promise<void> {
+  if (values['eks-role']) {
+    process.stdout.write(printRole(await readRole(await apiOf(values), process.env), values.terraform))
+    return
+  }
   if (values.eks !== undefined && !values['service-accounts']) throw new UsageError('--eks requires --service-accounts')
   if (values['service-accounts']) {
-    const { eks, namespace, terraform } = values
-    process.stdout.write(
-      eks === undefined
-        ? await printAccounts(namespace)
-        : await printEks(eksAccessOf(values), namespace, terraform ?? false),
-    )
+    process.stdout.write(await printServiceAccounts(values))
     return
   }
   const options = await optionsOf(values)

@@ -3,6 +3,7 @@
  * stage and for what its template contains. Sources: the handlers in the schemas of AWS CloudFormation resource types, and the Service
  * Authorization Reference.
  */
+import { partitionOf } from '../lib/engine/outbound/awspartitions.ts'
 import { type Command, runCommand } from './command.ts'
 import { param, type StackTarget, target, valuesOf } from './osls.ts'
 
@@ -193,18 +194,13 @@ const rows: readonly Row[] = [
   },
 ]
 
-export const partitionOf = (region: string): string => {
-  if (region.startsWith('cn-')) return 'aws-cn'
-  return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws'
-}
-
 /**
  * Returns the policy for deploying with these settings, `NAME=VALUE`. IAM allows 6,144 characters in a managed one. Throws a UsageError
  * when the stage or a setting is invalid.
  */
 export function policyFor({ stage, region, param = [] }: StackTarget & { stage: string; region: string }): Policy {
   const values = valuesOf({ stage, param })
-  const partition = partitionOf(region)
+  const { name: partition } = partitionOf(region)
   const texts = new Map(
     Object.entries({ RolePath: '/', ...values, stage, region, partition, name: `keyplane-${stage}` }),
   )

@@ -1,24 +1,37 @@
 /**
- * Writes what lets keyplane into a cluster of Amazon EKS (docs/first-eks-cluster.md), as commands and as Terraform: the role of the
- * deployment, which has no rights, and an access entry of the cluster that gives it a group.
+ * Writes what lets keyplane into clusters of Amazon EKS (docs/first-eks-cluster.md), as commands and as Terraform: once for each deployment
+ * the role, which has no rights, and for each cluster an access entry that gives the role a group. The two may be in different accounts.
  */
-import { partitionOf } from './deployerpolicy.ts'
-
-export interface EksAccess {
-  /** Of the deployment. */
-  stage: string
-  /** The name of the cluster in EKS, and its region. */
-  cluster: string
-  region: string
-}
 
 /** The group of the role in the cluster, to which a RoleBinding gives rights. */
 export const EKS_GROUP = 'keyplane-clusters'
 
-const roleOf = (stage: string) => `keyplane-${stage}-clusters`
+export interface EksCluster {
+  /** The name of the cluster in EKS, and its region. */
+  name: string
+  region: string
+}
+
+/** The parts of the ARN of the role. */
+export interface EksRole {
+  arn: string
+  partition: string
+  account: string
+  /** Begins and ends with a slash. */
+  path: string
+  name: string
+}
+
+const ARN = /^arn:(aws[a-z-]*):iam::(\d{12}):role(\/(?:[\w+=,.@-]+\/)*)(keyplane-[a-z][a-z0-9]{0,12}-clusters)$/
+
+/** Returns undefined for the ARN of anything but the role of a deployment. */
+export function eksRole(arn: string): EksRole | undefined {
+  const [, partition = '', account = '', path = '', name = ''] = ARN.exec(arn) ?? []
+  return name === '' ? undefined : { arn, partition, account, path, name }
+}
 
 /** Only roles of functions of the deployment may assume the role. They are named after its stack, at any path. */
-const trustOf = (stage: string, partition: string, account: string) => ({
+const trustOf = ({ partition, account, name }: EksRole) => ({
   Version: '2012-10-17',
   Statement: [
     {
@@ -28,7 +41,7 @@ const trustOf = (stage: string, partition: string, account: string) => ({
       Condition: {
         ArnLike: {
           'aws:PrincipalArn': ['role/', 'role/*/'].map(
-            (path) => `arn:${partition}:iam::${account}:${path}keyplane-${stage}-*`,
+            (path) => `arn:${partition}:iam::${account}:${path}${name.replace(/clusters$/, '*')}`,
           ),
         },
       },
@@ -36,41 +49,42 @@ const trustOf = (stage: string, partition: string, account: string) => ({
   ],
 })
 
-/** Returns the commands of a POSIX shell, one a line. */
-export function eksCommands({ stage, cluster, region }: EksAccess): string[] {
-  const partition = partitionOf(region)
-  const role = roleOf(stage)
-  // Within double quotes, the shell inserts the account.
-  const trust = JSON.stringify(JSON.stringify(trustOf(stage, partition, '$ACCOUNT')))
+/** Returns the commands of a POSIX shell, one a line. They stop with credentials of an account that is not the deployment's. */
+export function roleCommands(role: EksRole): string[] {
+  const { account, path, name } = role
   return [
-    'ACCOUNT=$(aws sts get-caller-identity --query Account --output text)',
-    `aws iam create-role --role-name ${role} --assume-role-policy-document ${trust}`,
-    `aws eks create-access-entry --region ${region} --cluster-name ${cluster} --principal-arn "arn:${partition}:iam::$ACCOUNT:role/${role}" --kubernetes-groups ${EKS_GROUP}`,
+    `[ "$(aws sts get-caller-identity --query Account --output text)" = ${account} ] || { echo 'These are no credentials of account ${account}.' >&2; exit 1; }`,
+    `aws iam create-role --path ${path} --role-name ${name} --assume-role-policy-document '${JSON.stringify(trustOf(role))}'`,
   ]
 }
 
-/** Returns the same as a Terraform configuration, with the role in the cluster and the setting of the deployment as an output. */
-export function eksTerraform({ stage, cluster, region }: EksAccess, namespace: string): string {
-  const partition = partitionOf(region)
-  const trust = JSON.stringify(trustOf(stage, partition, `\${data.aws_caller_identity.this.account_id}`), null, 2)
-  return `data "aws_caller_identity" "this" {}
+/** Returns the command for the account of the cluster. */
+export const entryCommand = ({ arn }: EksRole, { name, region }: EksCluster): string =>
+  `aws eks create-access-entry --region ${region} --cluster-name ${name} --principal-arn ${arn} --kubernetes-groups ${EKS_GROUP}`
 
-# Once for each deployment. It has no rights: access entries say what it may do.
+/** Returns the role as a Terraform configuration. */
+export const roleTerraform = (
+  role: EksRole,
+): string => `# The provider "aws" is for account ${role.account}, that of the deployment.
+# Once for each deployment. The role has no rights: access entries say what it may do.
 resource "aws_iam_role" "keyplane_clusters" {
-  name               = "${roleOf(stage)}"
+  name               = "${role.name}"
+  path               = "${role.path}"
   assume_role_policy = <<-EOT
-${trust.replace(/^/gm, '    ')}
+${JSON.stringify(trustOf(role), null, 2).replace(/^/gm, '    ')}
   EOT
 }
+`
 
-# The provider "aws" is for the region ${region}.
-data "aws_eks_cluster" "keyplane" {
-  name = "${cluster}"
-}
-
+/** Returns the access entry, and the role in the cluster, as a Terraform configuration. */
+export const clusterTerraform = (
+  { arn }: EksRole,
+  { name, region }: EksCluster,
+  namespace: string,
+): string => `# The provider "aws" is for the account and the region of the cluster, ${region}.
 resource "aws_eks_access_entry" "keyplane" {
-  cluster_name      = data.aws_eks_cluster.keyplane.name
-  principal_arn     = aws_iam_role.keyplane_clusters.arn
+  cluster_name      = "${name}"
+  principal_arn     = "${arn}"
   kubernetes_groups = ["${EKS_GROUP}"]
 }
 
@@ -112,10 +126,4 @@ resource "kubernetes_role_binding_v1" "keyplane" {
     name      = "${EKS_GROUP}"
   }
 }
-
-# The setting eks-cluster-arns of the deployment lists it.
-output "keyplane_eks_cluster_arn" {
-  value = data.aws_eks_cluster.keyplane.arn
-}
 `
-}

@@ -232,14 +232,6 @@ const rows: readonly Group[] = [
         requires: ['vpc-subnets'],
         text: 'Security groups of the functions in these subnets.',
       },
-      'eks-cluster-arns': {
-        ...text(
-          /^arn:aws[a-z-]*:eks:[a-z0-9-]+:[0-9]{12}:cluster\/[A-Za-z0-9_*-]+(,arn:aws[a-z-]*:eks:[a-z0-9-]+:[0-9]{12}:cluster\/[A-Za-z0-9_*-]+){0,39}$/,
-          'up to 40 ARNs of clusters of Amazon EKS, separated by commas',
-        ),
-        maximumLength: 4000,
-        text: 'Clusters of Amazon EKS that the deployment may find, and reach as the role `keyplane-STAGE-clusters`: see [your first EKS cluster](first-eks-cluster.md). `*` stands for any part of a name.',
-      },
     },
   },
   {

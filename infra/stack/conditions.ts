@@ -28,7 +28,6 @@ export const conditions = {
   HasWarmWrites: given('WarmWriteUnits'),
   HasVpc: not(or(is('VpcSubnets', ''), is('VpcSecurityGroups', ''))),
   HasVpcForIssuers: and(holds('HasVpc'), is('AllowPrivateIssuers', 'true')),
-  HasEksClusters: given('EksClusterArns'),
   HasEventBus: not(is('EventBus', 'none')),
   HasArnOfEventBus: equals({ 'Fn::Select': [0, { 'Fn::Split': [':', ref('EventBus')] }] }, 'arn'),
   HasAllowedCidrs: given('AllowedCidrs'),

@@ -8,7 +8,7 @@
  */
 import { KINDS } from '../../lib/kinds.ts'
 import type { SidePartition } from '../sideitems.ts'
-import { allow, arn, att, either, named, onlyIf, ref, split, sub, type Value } from './intrinsics.ts'
+import { allow, arn, att, either, named, onlyIf, ref, sub, type Value } from './intrinsics.ts'
 import { allowWithKeys, signingKeyIds } from './signingkeys.ts'
 
 export interface Grant {
@@ -271,16 +271,18 @@ const roleInPath = (path: string) =>
   sub(`arn:\${AWS::Partition}:iam::\${AWS::AccountId}:role${path}keyplane-\${Stage}-clusters`)
 const clustersRole = either('HasRolePath', roleInPath(`\${RolePath}`), roleInPath('/'))
 
+/** Shows administrators which role it is. */
+export const nameClustersRole: Grant = { variables: { CLUSTERS_ROLE_ARN: clustersRole }, statements: [] }
+
 /** For the functions that call connected clusters. */
 export const connectedSecrets: Grant = {
   variables: {
     CLUSTER_SECRETS_PREFIX: sub(`keyplane/\${Stage}/clusters/`),
-    CLUSTERS_ROLE_ARN: either('HasEksClusters', clustersRole, ''),
+    CLUSTERS_ROLE_ARN: clustersRole,
   },
   statements: [
     allow('secretsmanager:GetSecretValue', arn('secretsmanager', `secret:keyplane/\${Stage}/clusters/*`)),
-    onlyIf('HasEksClusters', allow('sts:AssumeRole', clustersRole)),
-    onlyIf('HasEksClusters', allow('eks:DescribeCluster', split('EksClusterArns'))),
+    allow('sts:AssumeRole', clustersRole),
   ],
   network: 'HasVpc',
 }

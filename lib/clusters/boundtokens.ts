@@ -16,6 +16,7 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../engine/meta/value/durations.ts'
 import { type Bound, gatesOf, type Recorded, type RecordKey } from '../keys/credential/boundsecrets.ts'
 import type { Credentials } from './cluster/credentials.ts'
 import { clusterError, isFailure, isMissing } from './cluster/failure.ts'
+import { fromBase64, parseCertificates, toPem } from './cluster/pem.ts'
 import { type SecretServices, type StoredCredentials, storedCredentials } from './clustersecret.ts'
 import type { Eks } from './eks/ekscredentials.ts'
 import { parseEksReference } from './eks/reference.ts'
@@ -154,6 +155,7 @@ export async function issueAccountToken(
     secret: secretName(user.key.uid, services.uuid()),
     secretRef: target.secretRef,
     server: credentials.server,
+    ...(target.address?.authority && { authority: target.address.authority }),
     since: at,
     // The end of the key does not count: it may move, and the Secret ends with it in any case.
     until: (period + 2) * length,
@@ -196,7 +198,9 @@ function following(own: Bound, { former = [], secretUid }: Bound): Bound {
 const isUsable = (bound: Bound, own: Bound): boolean =>
   !bound.gone &&
   bound.ended === undefined &&
-  (['account', 'namespace', 'secretRef', 'server'] as const).every((member) => bound[member] === own[member])
+  (['account', 'namespace', 'secretRef', 'server', 'authority'] as const).every(
+    (member) => bound[member] === own[member],
+  )
 
 const SECRET_NAME = /^keyplane-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/
 
@@ -212,15 +216,28 @@ const credentialsOf = (target: AccountTarget, services: AccountServices, fresh =
       prefix: services.secretPrefix(target.key),
       reference: target.secretRef,
       field: target.field,
-      ...defined({ fallbackServer: ingressUrl(target) }),
+      ...defined({
+        fallbackServer: target.address?.server ?? ingressUrl(target),
+        authority: target.address?.authority,
+      }),
     },
     services,
     fresh,
   )
 
-function credentialsAt(where: StoredCredentials, { secrets, eks }: AccountServices, fresh: boolean) {
-  const cluster = parseEksReference(where.reference)
-  return cluster ? eks.credentials(where.cluster, cluster, fresh) : storedCredentials(where, secrets, fresh)
+/** `fallbackServer` and `authority` say where a cluster of EKS is. */
+async function credentialsAt(
+  { authority, ...where }: StoredCredentials & { authority?: string },
+  { secrets, eks }: AccountServices,
+  fresh: boolean,
+): Promise<Credentials> {
+  const named = parseEksReference(where.reference)
+  if (!named) return storedCredentials(where, secrets, fresh)
+  const trusted = parseCertificates(fromBase64(authority ?? '') ?? '')
+  if (!trusted || where.fallbackServer === undefined)
+    throw clusterError('credentials', where.cluster, 'its object has no address with an authority')
+  const address = { server: where.fallbackServer, certificateAuthority: toPem(trusted) }
+  return eks.credentials(where.cluster, { name: named.name, ...address }, fresh)
 }
 
 /**
@@ -345,15 +362,23 @@ const describe = ({ request: { user } }: Work) => ({
 })
 
 /**
- * Removes a Secret. Rejects with a ClusterError unless its cluster confirms that. The address in the credentials may be another one by
- * now: that the Secret is not there means nothing then.
+ * Removes a Secret. Rejects with a ClusterError unless its cluster confirms that. The address in stored credentials may be another one by
+ * now: that the Secret is not there means nothing then. A cluster of EKS is asked where it was when the Secret was made, whatever its
+ * object says by now.
  */
 export async function removeBoundSecret(bound: Bound, place: string, services: AccountServices): Promise<void> {
   const label = clusterIn(place)
-  const { secretRef: reference, server: fallbackServer } = bound
+  const { secretRef: reference, server: fallbackServer, authority } = bound
   const prefix = services.secretPrefix(place)
   const attempt = async (fresh: boolean): Promise<void> => {
-    const where = { cluster: label, prefix, reference, field: 'the credentials', fallbackServer }
+    const where = {
+      cluster: label,
+      prefix,
+      reference,
+      field: 'the credentials',
+      fallbackServer,
+      ...defined({ authority }),
+    }
     const credentials = await credentialsAt(where, services, fresh)
     const client = services.connect(label, credentials, { keepsConnections: true })
     const outcome = await removeSecret(bound, { client, signal: services.deadline(REMOVAL_MS) })

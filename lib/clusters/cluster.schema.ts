@@ -11,7 +11,7 @@ export const spec = object(
     displayName: string('Name shown in the UI.'),
     description: string('Free-text description.'),
     server: string(
-      'https URL of the API server, as clients reach it. Written to kubeconfigs. This service never connects to it.',
+      'https URL of the API server, as clients reach it. Written to kubeconfigs. This service connects to it only with credentials.eks.',
       { maxLength: 2048 },
     ),
     certificateAuthorityData: string(
@@ -31,10 +31,13 @@ export const spec = object(
         }),
       }),
       eks: object(
-        'Cluster of Amazon EKS that this service finds by name and reaches as the role keyplane-STAGE-clusters, without a stored credential. Not together with secretRef.',
+        'Cluster of Amazon EKS, in any AWS account, that this service reaches at spec.server as the role keyplane-STAGE-clusters, without a stored credential. Not together with secretRef.',
         {
-          clusterName: string('Name of the cluster in EKS.', { maxLength: 100, reference: true }),
-          region: string('AWS region of the cluster.', { maxLength: 32 }),
+          clusterName: string('Name of the cluster in EKS. Tokens for this cluster are bound to it.', {
+            maxLength: 100,
+            reference: true,
+          }),
+          region: string('AWS region of the cluster. It determines what spec.server ends in.', { maxLength: 32 }),
         },
         { required: ['clusterName', 'region'] },
       ),

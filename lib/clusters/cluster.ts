@@ -34,6 +34,8 @@ const PROTECTED = ['server', 'certificateAuthorityData', 'tokens', 'access', 'se
 
 /** The members that determine to which address this service sends which credentials. A scope must not reach them. */
 const REACH = ['tokens', 'serviceAccounts', 'credentials'] as const
+/** The same for clusters that are reached where their object says. */
+const EKS_REACH = [...REACH, 'server', 'certificateAuthorityData'] as const
 
 const specOf = ({ object }: Pick<Stored, 'object'>): Partial<Spec> => (object.spec ?? {}) as Partial<Spec>
 
@@ -72,7 +74,7 @@ function plan({ type, draft, before, context: { user, now } }: Write): Planned {
   refuseInvalid(draft.object, [...(before ? [] : nameErrors(draft.object)), ...validateCluster(next, old)])
   const refusal =
     (old && forbiddenInstanceChange(user, old, draft.object.spec ?? {}, PROTECTED)) ??
-    forbiddenReach(REACH, next, old ?? {}, user)
+    forbiddenReach([next, old].some((spec) => spec?.credentials?.eks) ? EKS_REACH : REACH, next, old ?? {}, user)
   return { refusal, items }
 }
 

@@ -2,11 +2,12 @@
  * Validates what the kube configs of instances and of clusters are made of, so that what can never work is refused when it is written, not when
  * somebody needs it.
  */
-import { type FieldError, forbidden, invalid } from '../engine/meta/errors/fielderror.ts'
+import { type FieldError, forbidden, invalid, required } from '../engine/meta/errors/fielderror.ts'
 import { dnsLabelErrors } from '../engine/meta/object/names.ts'
 import type { KubeObject } from '../engine/meta/types.ts'
 import { fromBase64, hasOtherBlocks, parseCertificates } from './cluster/pem.ts'
 import { isServerUrl } from './cluster/serverurl.ts'
+import { eksDomains, isEksServer } from './eks/reference.ts'
 import { ingressUrl, SERVER_RULE, toInstance, withoutPassword } from './instance.ts'
 import { secretName } from './secretname.ts'
 import { SERVICE_ACCOUNTS } from './serviceaccounts/tokens.ts'
@@ -33,6 +34,7 @@ export function validateCluster(next: ClusterSpec, before: ClusterSpec = {}): Fi
       : [invalid('spec.server', withoutPassword(server), SERVER_RULE)]),
     ...validateAuthority(authority === before.certificateAuthorityData ? undefined : authority || undefined),
     ...validateAccounts(next, before),
+    ...validateEksAddress(next),
   ]
 }
 
@@ -59,7 +61,9 @@ function validateAccounts({ tokens, serviceAccounts, credentials }: ClusterSpec,
   ]
 }
 
-/** Both texts become part of an address of AWS. */
+const REGION = /^[a-z]{2,4}(-[a-z]+)+-[0-9]+$/
+
+/** Both texts become part of addresses of AWS. */
 function validateEks({ eks, secretRef }: NonNullable<ClusterSpec['credentials']> = {}): FieldError[] {
   if (!eks) return []
   const { clusterName = '', region = '' } = eks
@@ -70,11 +74,50 @@ function validateEks({ eks, secretRef }: NonNullable<ClusterSpec['credentials']>
     ...(/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(clusterName)
       ? []
       : [invalid('spec.credentials.eks.clusterName', clusterName, 'must be the name of a cluster in Amazon EKS')]),
-    ...(/^[a-z]{2,4}(-[a-z]+)+-[0-9]+$/.test(region)
+    ...(REGION.test(region)
       ? []
       : [invalid('spec.credentials.eks.region', region, 'must be an AWS region, such as eu-central-1')]),
   ]
 }
+
+/**
+ * The bearer token for a cluster of EKS is good at every cluster of its name. So it is sent to what EKS has signed a name for, and to nothing
+ * else.
+ */
+function validateEksAddress({
+  server = '',
+  certificateAuthorityData = '',
+  tokens,
+  credentials,
+}: ClusterSpec): FieldError[] {
+  const { region = '' } = credentials?.eks ?? {}
+  if (!credentials?.eks || tokens !== SERVICE_ACCOUNTS || !REGION.test(region)) return []
+  return [
+    ...(isEksServer(server, region)
+      ? []
+      : [
+          invalid(
+            'spec.server',
+            withoutPassword(server),
+            `must end in ${eksDomains(region).join(' or ')} with spec.credentials.eks`,
+          ),
+        ]),
+    ...(certificateAuthorityData === ''
+      ? [required('spec.certificateAuthorityData', 'clusters of Amazon EKS have an authority of their own')]
+      : certificateAuthorityData.length > MOST_AUTHORITY
+        ? [
+            invalid(
+              'spec.certificateAuthorityData',
+              '<redacted>',
+              `may not be more than ${MOST_AUTHORITY} characters with spec.credentials.eks`,
+            ),
+          ]
+        : []),
+  ]
+}
+
+/** It is part of the record of each Secret. Those of EKS have 1,500 characters. */
+const MOST_AUTHORITY = 8192
 
 interface ClusterSpec {
   server?: string

@@ -46,6 +46,11 @@ export interface ReviewServices {
 export const isOfCluster = ({ user, dryRun }: Pick<RequestContext, 'user' | 'dryRun'>): boolean =>
   user.mayReview === true && !dryRun
 
+export interface SelfServices extends Services {
+  /** The ARN of the role that access entries of clusters of Amazon EKS name. Absent if the server is no deployment. */
+  clustersRole: string | undefined
+}
+
 export interface AccessReviewServices extends Services, Pick<ReviewServices, 'decide' | 'reviewedKey'> {
   scopes: ReviewServices['scopes']
   /** Judges the value with this hash as for a request with it. */

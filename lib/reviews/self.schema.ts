@@ -27,6 +27,9 @@ export const status = object('The user and the access key.', {
   ),
   accessKeyScope: scopeSchema,
   expirationTimestamp: time('Time when the access key expires. Absent if it does not expire.'),
+  clustersRoleARN: string(
+    'ARN of the IAM role that access entries of Amazon EKS clusters name. Only for system:masters without a scope.',
+  ),
   projectNamespacePrefix: string(
     'Prefix of project namespaces: the objects of a project are in the namespace PREFIX + PROJECT.',
   ),

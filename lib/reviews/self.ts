@@ -1,19 +1,19 @@
 /** Defines Self, which returns the user and the access key of a request. */
-import { identityOf, nameOf, runOfUser } from '../access/users/identity.ts'
+import { identityOf, isMaster, nameOf, runOfUser } from '../access/users/identity.ts'
 import type { UserInfo } from '../access/users/user.ts'
 import { rfc3339OfUnix } from '../engine/meta/encoding/time.ts'
 import { forbidden, unauthorized } from '../engine/meta/errors/status.ts'
 import type { JsonObject } from '../engine/meta/types.ts'
 import type { RequestContext, VirtualKind } from '../engine/registry/kind.ts'
-import type { Services } from '../keys/services.ts'
 import { KINDS } from '../kinds.ts'
+import type { SelfServices } from './reviewservices.ts'
 import { spec, status } from './self.schema.ts'
 
 /**
  * Returns the user that an access key authenticates. Throws the same 401 as a request with that key, so that Self reveals
  * no more than using the key does.
  */
-async function holderOf(accessKey: string, context: RequestContext, services: Services): Promise<UserInfo> {
+async function holderOf(accessKey: string, context: RequestContext, services: SelfServices): Promise<UserInfo> {
   const isRecorded = !context.dryRun
   const authentication = await services.authenticate(accessKey, { writes: isRecorded })
   if ('unknown' in authentication) throw unauthorized()
@@ -25,7 +25,7 @@ async function holderOf(accessKey: string, context: RequestContext, services: Se
   return user
 }
 
-export const Self: VirtualKind<Services> = {
+export const Self: VirtualKind<SelfServices> = {
   ...KINDS.Self,
   description: 'Returns the user and the access key of the request, or of the access key in spec.',
   schema: { spec, status },
@@ -59,6 +59,9 @@ export const Self: VirtualKind<Services> = {
         run: runOfUser(user),
         ...(scope && { accessKeyScope: scope as JsonObject }),
         ...(key.expires !== undefined && { expirationTimestamp: rfc3339OfUnix(key.expires) }),
+        ...(isMaster(user) &&
+          chain.length === 0 &&
+          services.clustersRole && { clustersRoleARN: services.clustersRole }),
         projectNamespacePrefix: services.scopes.projectNamespacePrefix,
       },
     }

@@ -19,6 +19,7 @@ import {
 import { VirtualClusterInstance } from '../clusters/virtualclusterinstance.ts'
 import { unixSeconds } from '../engine/meta/encoding/time.ts'
 import { describeError } from '../engine/meta/errors/describe.ts'
+import { deepEqual } from '../engine/meta/value/equal.ts'
 import type { Bound } from '../keys/credential/boundsecrets.ts'
 import { decodeKeyInternal, firstTokens } from '../keys/credential/keyinternal.ts'
 import { keyStatus, lifeOfStored } from '../keys/credential/keystatus.ts'
@@ -54,7 +55,10 @@ function targetsOf({ storage }: Server): (placeKey: string) => Promise<AccountTa
  * it is somebody else's or restricted there by now, or if the cluster is another one.
  */
 async function lifeOfSecret(bound: Bound, target: AccountTarget | undefined, server: Server): Promise<number> {
-  const isSame = target?.namespace === bound.namespace && target.secretRef === bound.secretRef
+  const isSame =
+    target?.namespace === bound.namespace &&
+    target.secretRef === bound.secretRef &&
+    (!target.address || deepEqual(target.address, { server: bound.server, authority: bound.authority ?? '' }))
   const stored = isSame ? await server.livingKey(bound) : undefined
   if (!target || !stored) return 0
   if (firstTokens(decodeKeyInternal(stored.internal)) > bound.since) return 0

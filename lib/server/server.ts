@@ -39,7 +39,7 @@ import { scopesOf } from '../keys/ownedaccesskey.values.ts'
 import { admit, confirmedBefore } from '../keys/requests/admit.ts'
 import { authenticate } from '../keys/requests/authenticate.ts'
 import { type Judgement, judge } from '../keys/values/judge.ts'
-import type { AccessReviewServices, ReviewServices } from '../reviews/reviewservices.ts'
+import type { AccessReviewServices, ReviewServices, SelfServices } from '../reviews/reviewservices.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { admitting, authenticationDeps, judgeDeps } from './authentication.ts'
 import { boundRecords } from './boundrecords.ts'
@@ -56,6 +56,7 @@ export interface Server
     ClusterServices,
     FederationServices,
     ReviewServices,
+    SelfServices,
     EndpointServices,
     Decider<Server> {
   scopes: ScopeOptions & SpaceOptions
@@ -70,7 +71,7 @@ export interface Server
 /** The parts of the server that settings decide. */
 type Parts = Pick<
   Server,
-  'keys' | 'federation' | 'tokens' | 'kubeConfigs' | 'serviceAccounts' | 'issuer' | 'watchLimits'
+  'keys' | 'federation' | 'tokens' | 'kubeConfigs' | 'serviceAccounts' | 'clustersRole' | 'issuer' | 'watchLimits'
 >
 
 function partsOf(environment: Environment, base: AuthenticatingServer, livingKey: Server['livingKey']): Makers<Parts> {
@@ -140,6 +141,7 @@ function partsOf(environment: Environment, base: AuthenticatingServer, livingKey
       deadline: (ms) => AbortSignal.timeout(ms),
       eks: eksOf(environment, config.clustersRoleArn, base.now),
     }),
+    clustersRole: () => config.clustersRoleArn,
     issuer: () => settings().issuer,
     watchLimits: () => config.watchLimits,
   }

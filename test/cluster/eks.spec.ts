@@ -19,6 +19,7 @@ import { isFailure } from '../../lib/clusters/cluster/failure.ts'
 import { eksBearer } from '../../lib/clusters/eks/bearer.ts'
 import { createEks, type Eks } from '../../lib/clusters/eks/ekscredentials.ts'
 import { createSecret, removeSecret, requestToken } from '../../lib/clusters/serviceaccounts/boundtoken.ts'
+import { sendHttps } from '../../lib/engine/outbound/https.ts'
 import { type LocalAws, REGION, ROLE, startLocalAws } from '../support/localaws.ts'
 import { hasGo } from './golang.ts'
 import { chooseAddress } from './planes.ts'
@@ -32,20 +33,28 @@ let folder: string
 let local: LocalAws
 let plane: ControlPlane
 let eks: Eks
-let authenticator: ChildProcess | undefined
+let address: { server: string; certificateAuthority: string }
+const authenticators: ChildProcess[] = []
 
-/** Starts the webhook for the cluster of this name, and returns the file with which an API server asks it. */
-async function startAuthenticator(cluster: string): Promise<string> {
-  const program = join(folder, 'iamauthenticator')
-  await promisify(execFile)('go', ['build', '-o', program, '.'], { cwd: source })
-  const authority = join(folder, 'aws.crt')
-  await writeFile(authority, local.certificateAuthority)
-  const access = ['--cluster', cluster, '--region', REGION, '--role', ROLE, '--group', EKS_GROUP]
-  const child = spawn(program, [...access, '--port', String(await freePort()), '--folder', folder], {
-    env: { HTTPS_PROXY: local.proxy, SSL_CERT_FILE: authority },
+/** An authenticator: where it is, and the file with which an API server asks it. */
+interface Authenticator {
+  url: string
+  webhook: string
+  certificateAuthority: string
+}
+
+/**
+ * Starts the webhook for a cluster of this name, with an access entry for the role. It knows nothing of accounts: the role may be of any.
+ */
+async function startAuthenticator(cluster: string, role: string): Promise<Authenticator> {
+  const own = await mkdtemp(join(folder, 'authenticator-'))
+  const access = ['--cluster', cluster, '--region', REGION, '--role', role, '--group', EKS_GROUP]
+  const port = await freePort()
+  const child = spawn(join(folder, 'iamauthenticator'), [...access, '--port', String(port), '--folder', own], {
+    env: { HTTPS_PROXY: local.proxy, SSL_CERT_FILE: join(folder, 'aws.crt') },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  authenticator = child
+  authenticators.push(child)
   await new Promise<void>((resolve, reject) => {
     let said = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -54,7 +63,22 @@ async function startAuthenticator(cluster: string): Promise<string> {
     })
     child.once('close', () => reject(new Error(`the authenticator ended: ${said}`)))
   })
-  return join(folder, 'webhook.kubeconfig')
+  const certificateAuthority = await readFile(join(own, 'cert.pem'), 'utf8')
+  return { url: `https://127.0.0.1:${port}`, webhook: join(own, 'webhook.kubeconfig'), certificateAuthority }
+}
+
+/** Asks an authenticator as the API server of its cluster does. */
+async function accepts({ url, certificateAuthority }: Authenticator, token = ''): Promise<boolean> {
+  const review = { apiVersion: 'authentication.k8s.io/v1beta1', kind: 'TokenReview', spec: { token } }
+  const { body } = await sendHttps({
+    url: new URL('/authenticate', url),
+    method: 'POST',
+    body: JSON.stringify(review),
+    signal: AbortSignal.timeout(20_000),
+    maxBytes: 65_536,
+    certificateAuthority,
+  })
+  return JSON.parse(body.toString()).status.authenticated
 }
 
 /** Where the objects are that cluster-config prints. */
@@ -73,10 +97,11 @@ beforeAll(async () => {
   if (!hasGo) return
   folder = await mkdtemp(join(tmpdir(), 'keyplane-eks-'))
   local = await startLocalAws()
-  const webhook = await startAuthenticator(NAME)
+  await promisify(execFile)('go', ['build', '-o', join(folder, 'iamauthenticator'), '.'], { cwd: source })
+  await writeFile(join(folder, 'aws.crt'), local.certificateAuthority)
+  const { webhook } = await startAuthenticator(NAME, ROLE)
   const { port, authority, url } = await chooseAddress()
-  const data = Buffer.from(authority.certificate).toString('base64')
-  for (const name of [NAME, 'other']) local.clusters.set(name, { name, endpoint: url, certificateAuthority: { data } })
+  address = { server: url, certificateAuthority: authority.certificate }
   plane = await startControlPlane({
     assets: process.env.KUBEBUILDER_ASSETS ?? '',
     folder: join(folder, 'plane'),
@@ -88,20 +113,20 @@ beforeAll(async () => {
   })
   for (const object of accountObjects(NAMESPACE, EKS_GROUP)) await make(collections[String(object.kind)] ?? '', object)
   await make(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts`, { metadata: { name: 'user.alice' } })
-  eks = createEks(ROLE, local.aws)
+  eks = createEks(ROLE, local.sts)
 })
 afterAll(async () => {
   await plane?.close()
-  if (authenticator && authenticator.exitCode === null) {
-    authenticator.kill('SIGKILL')
-    await once(authenticator, 'close')
+  for (const one of authenticators.filter(({ exitCode }) => exitCode === null)) {
+    one.kill('SIGKILL')
+    await once(one, 'close')
   }
   await local?.stop()
   if (folder) await rm(folder, { recursive: true, force: true })
 })
 
 const asking = async (name = NAME) => {
-  const credentials = await eks.credentials('eu', { region: REGION, name })
+  const credentials = await eks.credentials('eu', { name, ...address })
   return { client: createClusterClient('eu', credentials), signal: AbortSignal.timeout(20_000) }
 }
 
@@ -140,9 +165,22 @@ describe.skipIf(!hasGo)('clusters of EKS', () => {
     expect(isFailure(await whoami('other').catch((error) => error), 'unauthorized')).toBe(true)
   })
 
+  // threat: exchange-40
+  test('accept what another cluster of the same name was sent, if they have an access entry of the role', async () => {
+    const [entered, other] = await Promise.all([
+      startAuthenticator(NAME, ROLE),
+      startAuthenticator(NAME, ROLE.replace(/\d{12}/, '210987654321')),
+    ])
+    const { token } = await eks.credentials('eu', { name: NAME, ...address })
+    expect(await Promise.all([accepts(entered, token), accepts(other, token)])).toEqual([true, false])
+    // So each address is sent a token of its own, and none that another one has seen.
+    const { token: second } = await eks.credentials('eu', { name: NAME, server: entered.url })
+    expect(await accepts(entered, second)).toBe(true)
+    expect(second).not.toBe(token)
+  })
+
   test('refuse a role that no access entry names', async () => {
-    const { token: _, ...address } = await eks.credentials('eu', { region: REGION, name: NAME })
-    const token = eksBearer(NAME, REGION, local.aws.credentials(), new Date())
+    const token = eksBearer(NAME, REGION, local.sts.credentials(), new Date())
     const client = createClusterClient('eu', { ...address, token })
     const asked = client.send({ method: 'GET', path: '/api/v1/namespaces', signal: AbortSignal.timeout(20_000) })
     expect(isFailure(await asked.catch((error) => error), 'unauthorized')).toBe(true)

@@ -13,7 +13,6 @@ export const additions = {
   'warm-write-units': '8000',
   'vpc-subnets': 'subnet-0123456789abcdef0,subnet-0123456789abcdef1',
   'vpc-security-groups': 'sg-0123456789abcdef0',
-  'eks-cluster-arns': 'arn:aws:eks:eu-central-1:123456789012:cluster/prod',
   'list-concurrency': '5',
   'leak-concurrency': '2',
   'signing-keys': '2,1',

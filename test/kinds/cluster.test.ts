@@ -16,6 +16,15 @@ afterAll(() => deployment?.stop())
 
 const server = 'https://eu.example.com:6443'
 const eks = { clusterName: 'prod_1', region: 'eu-central-1' }
+const { certificate } = await testAuthority()
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+/** A cluster of EKS. */
+const inEks = {
+  server: 'https://0123.gr7.eu-central-1.eks.amazonaws.com',
+  certificateAuthorityData: base64(certificate),
+  tokens: 'ServiceAccounts',
+  credentials: { eks },
+}
 
 describeKind(Cluster, () => deployment.parts, {
   valid: { displayName: 'Europe', server, tokens: 'Issuer' },
@@ -34,17 +43,18 @@ describeKind(Cluster, () => deployment.parts, {
       fields: ['spec.credentials.secretRef.name'],
     },
     { spec: { server, credentials: { eks } }, fields: ['spec.credentials'] },
+    { spec: { ...inEks, credentials: { eks, secretRef: { name: 'a' } } }, fields: ['spec.credentials.secretRef'] },
     {
-      spec: { server, tokens: 'ServiceAccounts', credentials: { eks, secretRef: { name: 'a' } } },
-      fields: ['spec.credentials.secretRef'],
-    },
-    {
-      spec: { server, tokens: 'ServiceAccounts', credentials: { eks: { clusterName: 'a/b', region: 'evil.example' } } },
+      spec: { ...inEks, credentials: { eks: { clusterName: 'a/b', region: 'evil.example' } } },
       fields: ['spec.credentials.eks.clusterName', 'spec.credentials.eks.region'],
     },
+    { spec: { ...inEks, credentials: { eks: { clusterName: 'prod' } } }, fields: ['spec.credentials.eks.region'] },
+    { spec: { ...inEks, server }, fields: ['spec.server'] },
+    { spec: { ...inEks, server: 'https://0123.gr7.us-east-1.eks.amazonaws.com' }, fields: ['spec.server'] },
+    { spec: { ...inEks, certificateAuthorityData: '' }, fields: ['spec.certificateAuthorityData'] },
     {
-      spec: { server, tokens: 'ServiceAccounts', credentials: { eks: { clusterName: 'prod' } } },
-      fields: ['spec.credentials.eks.region'],
+      spec: { ...inEks, certificateAuthorityData: base64(certificate.repeat(20)) },
+      fields: ['spec.certificateAuthorityData'],
     },
     { spec: { server, access: [{ subresources: ['pods'] }] }, fields: ['spec.access[0].subresources[0]'] },
     { spec: { server: `https://${'x'.repeat(2048)}` }, fields: ['spec.server'] },
@@ -55,14 +65,16 @@ describeKind(Cluster, () => deployment.parts, {
     { server, access: [{ verbs: ['*'], users: ['bob'] }] },
     { server, description: 'Production' },
     { server, tokens: 'ServiceAccounts', credentials: { secretRef: { name: 'a/b' } } },
-    { server, tokens: 'ServiceAccounts', credentials: { eks } },
-    { server, tokens: 'ServiceAccounts', credentials: { eks: { ...eks, region: 'eusc-de-east-1' } } },
+    inEks,
+    {
+      ...inEks,
+      server: 'https://0123.yl4.eks-cluster.eusc-de-east-1.api.amazonwebservices.eu',
+      credentials: { eks: { ...eks, region: 'eusc-de-east-1' } },
+    },
   ],
 })
 
-describe('what can never work', async () => {
-  const { certificate } = await testAuthority()
-  const base64 = (text: string) => Buffer.from(text).toString('base64')
+describe('what can never work', () => {
   let count = 0
   /** Returns the causes of a 422, which a dry run and a change have too. */
   async function refused(spec: JsonObject): Promise<string[]> {
@@ -198,13 +210,11 @@ describe('how this service reaches a cluster', () => {
       ['r3', { server }, { server, tokens: 'ServiceAccounts' }],
       ['r4', accounts, { server }],
       ['r5', accounts, { server, tokens: 'ServiceAccounts' }],
-      ['r7', accounts, { ...accounts, credentials: { eks } }],
-      ['r8', { ...accounts, credentials: { eks } }, accounts],
-      [
-        'r9',
-        { ...accounts, credentials: { eks } },
-        { ...accounts, credentials: { eks: { ...eks, region: 'us-east-1' } } },
-      ],
+      ['r7', { ...accounts, ...inEks, credentials: accounts.credentials }, inEks],
+      ['r8', inEks, { ...inEks, credentials: accounts.credentials }],
+      ['r9', inEks, { ...inEks, server: 'https://4567.gr7.eu-central-1.eks.amazonaws.com' }],
+      ['r10', inEks, { ...inEks, certificateAuthorityData: base64(`${certificate}${certificate}`) }],
+      ['r11', inEks, { ...inEks, credentials: { eks: { ...eks, clusterName: 'other' } } }],
     ] as [string, JsonObject, JsonObject][]) {
       await world.create(world.object({ name }, before))
       const changed = world.change(name, (live) => ({ ...live, spec: after }), { context: scoped })

@@ -61,7 +61,7 @@ const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('b
 /** Returns a token in the form of those of Kubernetes, which only this cluster accepts. */
 export const encodeToken = (claims: object): string => `${encode({ alg: 'RS256' })}.${encode(claims)}.c2ln`
 
-export async function startAccountCluster(): Promise<AccountCluster> {
+export async function startAccountCluster(host?: string): Promise<AccountCluster> {
   const sockets = new Set<unknown>()
   const now = () => Math.floor(Date.now() / 1000) + cluster.ahead
 
@@ -120,7 +120,7 @@ export async function startAccountCluster(): Promise<AccountCluster> {
 
   const { url, certificateAuthority, stop } = await listeningOverTls((request, response) => {
     serve(request, response).catch((error) => response.destroy(error))
-  })
+  }, host)
   const authority = Buffer.from(certificateAuthority).toString('base64')
   const cluster: AccountCluster = {
     url,

@@ -1,6 +1,6 @@
 /**
- * Simulates the parts of AWS that lead to a cluster of EKS, over TLS: AssumeRole, GetCallerIdentity and DescribeCluster. Every signature is
- * checked with the signer of the SDK.
+ * Simulates the part of STS that leads to clusters of EKS, over TLS: AssumeRole and GetCallerIdentity. Every signature is checked with the
+ * signer of the SDK.
  */
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -9,8 +9,8 @@ import { text } from 'node:stream/consumers'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { onTestFinished } from 'vitest'
 import { issueServing, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
-import type { Aws } from '../../lib/clusters/eks/awsservice.ts'
 import type { AwsCredentials } from '../../lib/engine/outbound/awssignature.ts'
+import type { Sts } from '../../lib/clusters/eks/assumerole.ts'
 import { listening } from './listening.ts'
 import { Sha256 } from './sdkhash.ts'
 
@@ -34,17 +34,14 @@ interface Principal {
 }
 
 export interface LocalAws {
-  aws: Aws
+  sts: Sts
   /** Actions, in their order. */
   calls: string[]
-  /** What EKS says of clusters, by name. */
-  clusters: Map<string, object>
   /** Answers with this status and nothing else, by action. */
   fails: Map<string, number>
-  /** Whether the function may assume the role, and which clusters it may describe. */
+  /** Whether the function may assume the role. */
   mayAssume: boolean
-  mayDescribe(name: string): boolean
-  /** Milliseconds that are added to its clock and to that of `aws`. */
+  /** Milliseconds that are added to its clock and to that of `sts`. */
   ahead: number
   /** A proxy through which programs reach STS at its own name, with the authority that they have to trust. */
   proxy: string
@@ -84,20 +81,15 @@ export async function startLocalAws(): Promise<LocalAws> {
     const url = new URL(request.url ?? '', `https://${request.headers.host}`)
     const body = await text(request)
     const parameters = url.searchParams.has('Action') ? url.searchParams : new URLSearchParams(body)
-    const [, name = ''] = /^\/clusters\/(.+)$/.exec(url.pathname) ?? []
-    const action = name ? 'DescribeCluster' : (parameters.get('Action') ?? '')
+    const action = parameters.get('Action') ?? ''
     local.calls.push(action)
     const caller = await signerOf(request, url, body, principals, now())
     const failure = local.fails.get(action)
     if (!caller || failure) return failure ?? 403
     if (action === 'AssumeRole') return assume(parameters, caller)
-    if (action === 'GetCallerIdentity') {
-      const GetCallerIdentityResult = { Account: ACCOUNT, Arn: caller.arn, UserId: caller.userId }
-      return JSON.stringify({ GetCallerIdentityResponse: { GetCallerIdentityResult } })
-    }
-    if (!local.mayDescribe(name)) return 403
-    const cluster = local.clusters.get(name)
-    return cluster ? JSON.stringify({ cluster }) : 404
+    if (action !== 'GetCallerIdentity') return 400
+    const GetCallerIdentityResult = { Account: ACCOUNT, Arn: caller.arn, UserId: caller.userId }
+    return JSON.stringify({ GetCallerIdentityResponse: { GetCallerIdentityResult } })
   }
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
@@ -119,8 +111,8 @@ export async function startLocalAws(): Promise<LocalAws> {
   })
   const proxy = await listening(tunnels)
   const local: LocalAws = {
-    aws: {
-      endpoint: () => `https://127.0.0.1:${server.port}`,
+    sts: {
+      endpoint: `https://127.0.0.1:${server.port}`,
       credentials: () => FUNCTION,
       region: REGION,
       now: () => new Date(now()),
@@ -128,10 +120,8 @@ export async function startLocalAws(): Promise<LocalAws> {
       certificateAuthority: authority.certificate,
     },
     calls: [],
-    clusters: new Map(),
     fails: new Map(),
     mayAssume: true,
-    mayDescribe: () => true,
     ahead: 0,
     proxy: proxy.url,
     certificateAuthority: authority.certificate,

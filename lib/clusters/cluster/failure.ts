@@ -33,7 +33,6 @@ const causes = {
   'wrong-certificate': [502, 'signed a certificate that does not match the request'],
   credentials: [503, 'has unusable credentials'],
   'no-credentials': [503, 'has no stored credentials'],
-  undescribed: [503, `${REACH}Amazon EKS does not say at the moment where it is`],
   'no-role': [503, `${REACH}AWS does not give this deployment the role for it`],
   'unread-credentials': [503, 'has stored credentials that cannot be read at the moment'],
 } as const satisfies Record<string, readonly [502 | 503 | 504, string]>
@@ -41,7 +40,7 @@ const causes = {
 export type ClusterFailure = keyof typeof causes
 
 /** The failures of this service rather than of the cluster or its credentials: a service of AWS does not answer, or refuses the role. */
-const OURS: ReadonlySet<ClusterFailure> = new Set(['unread-credentials', 'undescribed', 'no-role'])
+const OURS: ReadonlySet<ClusterFailure> = new Set(['unread-credentials', 'no-role'])
 
 const statuses = { 502: badGateway, 503: serviceUnavailable, 504: timeout }
 

@@ -1,16 +1,21 @@
 /**
- * Returns how a cluster of Amazon EKS is reached, without a stored credential: its address from EKS, and a bearer token of the role of
- * the deployment, which an access entry of the cluster names.
+ * Returns how a cluster of Amazon EKS is reached, without a stored credential: with a bearer token of the role of the deployment, which an
+ * access entry of the cluster names. The cluster may be in any account.
  */
 import type { AwsCredentials } from '../../engine/outbound/awssignature.ts'
 import { type Fetched, keepFetched } from '../../engine/outbound/fetched.ts'
 import type { Credentials } from '../cluster/credentials.ts'
 import { clusterError } from '../cluster/failure.ts'
-import { assumeRole } from './assumerole.ts'
-import type { Aws } from './awsservice.ts'
+import { assumeRole, type Sts } from './assumerole.ts'
 import { eksBearer } from './bearer.ts'
-import { describeCluster, type EksAddress, NotDescribed } from './describecluster.ts'
-import { type EksCluster, eksReference } from './reference.ts'
+
+/** A cluster of Amazon EKS: where it is, and the name that its authenticator has. */
+export interface EksCluster {
+  name: string
+  server: string
+  /** PEM. */
+  certificateAuthority?: string
+}
 
 export interface Eks {
   /**
@@ -24,8 +29,6 @@ export interface Eks {
 const RETRY_MS = 30_000
 /** The credentials of a role are valid for an hour. A token that they sign is accepted for as long as they are, up to 15 minutes. */
 const KEEP_ROLE = { freshMs: 40 * 60_000, staleMs: 55 * 60_000, retryMs: RETRY_MS }
-/** As for secrets: an administrator may have moved the cluster, or taken away the right to describe it. */
-const KEEP_ADDRESS = { freshMs: 5 * 60_000, staleMs: 15 * 60_000, retryMs: RETRY_MS }
 /** The cluster asks AWS about each token that is new to it. AWS answers for 15 minutes. */
 const KEEP_TOKEN_MS = 60_000
 /** The oldest entry is evicted first. */
@@ -34,53 +37,36 @@ const KEEP_MOST = 2000
 /** The name of the sessions, which is in the audit logs of AWS and of the clusters. */
 const SESSION = 'keyplane'
 
-/** What is kept of a cluster. */
-interface Kept {
-  address: Fetched<EksAddress>
-  credentials: Fetched<Credentials>
-}
+/** Returns the credentials of clusters. One role serves all of them. */
+export function createEks(role: string | undefined, sts: Sts): Eks {
+  const now = () => sts.now().getTime()
+  const tokens = new Map<string, Fetched<string>>()
+  const assumed = keepFetched<AwsCredentials>(() => assumeRole(role ?? '', SESSION, sts), { ...KEEP_ROLE, now })
 
-/** Returns the credentials of clusters. One role serves all of them. Without its ARN, the settings list no clusters. */
-export function createEks(arn: string | undefined, aws: Aws): Eks {
-  const now = () => aws.now().getTime()
-  const clusters = new Map<string, Kept>()
-  const role = keepFetched<AwsCredentials>(() => assumeRole(arn ?? '', SESSION, aws), { ...KEEP_ROLE, now })
-
-  function keep(label: string, cluster: EksCluster): Kept {
-    const address = keepFetched(() => describeCluster(cluster, aws), { ...KEEP_ADDRESS, now })
-    const compose = async (): Promise<Credentials> => {
-      const [where, credentials] = await Promise.all([
-        address.get().catch((error) => {
-          if (error instanceof NotDescribed) throw clusterError('credentials', label, error.message, error)
-          throw clusterError('undescribed', label, '', error)
-        }),
-        role.get().catch((error) => {
-          throw clusterError('no-role', label, '', error)
-        }),
-      ])
-      return { ...where, token: eksBearer(cluster.name, cluster.region, credentials, aws.now()) }
-    }
-    return { address, credentials: keepFetched(compose, { freshMs: KEEP_TOKEN_MS, now }) }
-  }
-
-  function keptOf(label: string, cluster: EksCluster): Kept {
-    // With the label, which is in messages: two objects may name one cluster.
-    const key = `${label} ${eksReference(cluster)}`
-    const kept = clusters.get(key) ?? keep(label, cluster)
-    clusters.set(key, kept)
-    const [oldest] = clusters.keys()
-    if (clusters.size > KEEP_MOST && oldest !== undefined) clusters.delete(oldest)
+  /**
+   * Returns the tokens for a cluster. A token is bound to nothing but the name of its cluster, so no two addresses are sent the same:
+   * whoever is at one of them could use it at the other.
+   */
+  function tokensOf({ name, server, certificateAuthority = '' }: EksCluster): Fetched<string> {
+    const key = JSON.stringify([name, server, certificateAuthority])
+    const sign = async () => eksBearer(name, sts.region, await assumed.get(), sts.now())
+    const kept = tokens.get(key) ?? keepFetched(sign, { freshMs: KEEP_TOKEN_MS, now })
+    tokens.set(key, kept)
+    const [oldest] = tokens.keys()
+    if (tokens.size > KEEP_MOST && oldest !== undefined) tokens.delete(oldest)
     return kept
   }
 
   return {
-    async credentials(label, cluster, fresh = false) {
-      if (!arn) throw clusterError('credentials', label, 'the setting eks-cluster-arns names no cluster')
-      const { address, credentials } = keptOf(label, cluster)
-      if (!fresh) return credentials.get()
-      // What fails here fails again below, with its sentence.
-      await Promise.allSettled([address.refresh(), role.refresh()])
-      return credentials.refresh()
+    async credentials(label, { name, ...address }, fresh = false) {
+      if (!role) throw clusterError('no-role', label, 'it has none')
+      const kept = tokensOf({ name, ...address })
+      // What fails here fails again below.
+      if (fresh) await assumed.refresh().catch(() => undefined)
+      const token = await (fresh ? kept.refresh() : kept.get()).catch((error) => {
+        throw clusterError('no-role', label, '', error)
+      })
+      return { ...address, token }
     },
   }
 }

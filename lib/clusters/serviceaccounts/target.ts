@@ -22,8 +22,16 @@ export interface AccountTarget {
   /** The name of the secret with the credentials below the prefix of the deployment, and the field that says it; or a cluster of EKS. */
   secretRef: string
   field: string
+  /** Where the cluster of EKS is. Other clusters are where their credentials say. */
+  address?: Address
   /** The host of the ingress of a virtual cluster, which has the address if the secret contains none. */
   host?: string
+}
+
+/** An https URL, and the authority that signs its certificate: base64 of PEM, or an empty text for the public ones. */
+interface Address {
+  server: string
+  authority: string
 }
 
 /** Returns the name of the cluster in `clusters/NAME/UID`, and NAMESPACE/NAME in `virtualclusters/NAMESPACE/NAME/UID`. */
@@ -42,9 +50,18 @@ export function clusterTarget({ metadata, spec }: KubeObject): AccountTarget | u
     place: { type: 'cluster', name },
     key: `clusters/${name}/${uid}`,
     namespace: namespaceIn(spec),
-    secretRef: eks
-      ? eksReference({ region: textOf(memberOf(eks, 'region')), name: textOf(memberOf(eks, 'clusterName')) })
-      : textOf(memberOf(memberOf(credentials, 'secretRef'), 'name')) || name,
+    ...(eks
+      ? {
+          secretRef: eksReference({
+            region: textOf(memberOf(eks, 'region')),
+            name: textOf(memberOf(eks, 'clusterName')),
+          }),
+          address: {
+            server: textOf(memberOf(spec, 'server')),
+            authority: textOf(memberOf(spec, 'certificateAuthorityData')),
+          },
+        }
+      : { secretRef: textOf(memberOf(memberOf(credentials, 'secretRef'), 'name')) || name }),
     field: 'spec.credentials.secretRef.name',
   }
 }

@@ -18,22 +18,6 @@ export interface SignableRequest {
   body: string
 }
 
-/** The domains of partitions of AWS by what their regions begin with. All others have `amazonaws.com`. Source: partitions.json of the SDKs. */
-const DOMAINS: readonly (readonly [string, string])[] = [
-  ['cn-', 'amazonaws.com.cn'],
-  ['eusc-', 'amazonaws.eu'],
-  ['us-iso-', 'c2s.ic.gov'],
-  ['us-isob-', 'sc2s.sgov.gov'],
-  ['us-isof-', 'csp.hci.ic.gov'],
-  ['eu-isoe-', 'cloud.adc-e.uk'],
-]
-
-/** Returns the host of AWS for a service in a region. */
-export function awsHost(service: string, region: string): string {
-  const [, domain = 'amazonaws.com'] = DOMAINS.find(([prefix]) => region.startsWith(prefix)) ?? []
-  return `${service}.${region}.${domain}`
-}
-
 const algorithm = 'AWS4-HMAC-SHA256'
 
 const hmac = (key: Buffer | KeyObject, text: string): Buffer => createHmac('sha256', key).update(text).digest()

@@ -37,7 +37,7 @@ const REQUIRED = {
   secret: isNonEmptyText,
   /** Where the credentials for the cluster are, below the prefix of the deployment. */
   secretRef: isNonEmptyText,
-  /** The address in these credentials when the Secret was made. */
+  /** The address at which the Secret was made. */
   server: isNonEmptyText,
   /** When the item was made, and until when tokens may be bound to the Secret, in unix seconds. */
   since: isCount,
@@ -45,6 +45,8 @@ const REQUIRED = {
 }
 
 const OPTIONAL = {
+  /** What signs the certificate of a cluster of EKS: base64 of PEM. Nothing else is sent its bearer tokens. */
+  authority: isNonEmptyText,
   /** The uid that the cluster gave the Secret. Recorded before a token that is bound to it is handed out. */
   secretUid: isNonEmptyText,
   /** The uids of earlier Secrets, which are gone. */

@@ -3,7 +3,8 @@
  * functions share. Source: AWS Lambda API Reference.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type AwsCredentials, awsHost, signatures } from '../../engine/outbound/awssignature.ts'
+import { awsHost } from '../../engine/outbound/awspartitions.ts'
+import { type AwsCredentials, signatures } from '../../engine/outbound/awssignature.ts'
 
 export interface Connection extends AwsCredentials {
   /** `https://lambda.eu-central-1.amazonaws.com` */

@@ -139,7 +139,7 @@ const settings = {
     'CLUSTER_SECRETS_PREFIX',
     matching(/^[\w/+=.@-]+\/$/, 'the beginning of names of secrets, ending with a slash'),
   ),
-  /** The role that access entries of clusters of EKS name. Empty: no setting lists such clusters. */
+  /** The role that access entries of clusters of EKS name. The local server has none. */
   clustersRoleArn: from(
     'CLUSTERS_ROLE_ARN',
     matching(/^(arn:aws[a-z-]*:iam::\d+:role\/[\w+=,.@/-]+)?$/, 'the ARN of a role'),

@@ -203,6 +203,10 @@ describe('keyplane clusters disconnect', () => {
   test.each([
     {
       credentials: { eks: { clusterName: 'web_1', region: 'eu-central-1' } },
+      more: {
+        server: 'https://0123.gr7.eu-central-1.eks.amazonaws.com',
+        certificateAuthorityData: Buffer.from(issuer.certificate).toString('base64'),
+      },
       has: ['delete namespace tokens\n', 'delete-access-entry --region eu-central-1 --cluster-name web_1 '],
     },
     {
@@ -210,12 +214,13 @@ describe('keyplane clusters disconnect', () => {
       has: ['delete namespace tokens tokens-system\n', '--secret-id keyplane/STAGE/clusters/west/one\n'],
     },
     { credentials: undefined, has: ['--secret-id keyplane/STAGE/clusters/NAME\n'] },
-  ])('prints what stays of service accounts with the credentials $credentials', async ({ credentials, has }) => {
+  ])('prints what stays of service accounts with the credentials $credentials', async ({ credentials, more, has }) => {
     name = `accounts-${++made}`
     const spec = {
       tokens: 'ServiceAccounts',
       serviceAccounts: { namespace: 'tokens' },
       ...(credentials && { credentials }),
+      ...more,
     }
     await server.make(clusters, connected(name, spec))
     const { code, stdout } = await disconnect(['--dry-run'])

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
 import { accessKey } from '../../support/objects.ts'
-import { alice, userNamed, withScopes } from '../../support/users.ts'
+import { admin, alice, userNamed, withScopes } from '../../support/users.ts'
 import { describeVirtual } from '../virtual/create.ts'
 
-const functions = useFunctions()
+const ROLE = 'arn:aws:iam::123456789012:role/keyplane-test-clusters'
+const functions = useFunctions({ CLUSTERS_ROLE_ARN: ROLE })
 const ask = async (user: typeof alice) =>
   (await functions.invoke('selves/create', { user, headers: { accept: 'application/json' } })).json.status
 
@@ -39,6 +40,14 @@ describe('201', () => {
       subject: name,
     })
   })
+
+  test.each([
+    { who: 'administrators', user: admin, arn: ROLE },
+    { who: 'administrators with a scope', user: withScopes(admin, { rules: [{}] }), arn: undefined },
+    { who: 'others', user: alice, arn: undefined },
+  ])('says to $who which role of AWS reaches clusters: $arn', async ({ user, arn }) =>
+    expect((await ask(user)).clustersRoleARN).toBe(arn),
+  )
 
   // threat: authorizer-1
   test('returns the access key in spec, not the one of the request', async () => {

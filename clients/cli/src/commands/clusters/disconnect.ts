@@ -104,7 +104,7 @@ ${
     ? `2. The access entry of the role with which keyplane reaches the cluster:
      aws eks list-access-entries --region ${eks.region} --cluster-name ${eks.clusterName}
      aws eks delete-access-entry --region ${eks.region} --cluster-name ${eks.clusterName} --principal-arn ARN
-   The ARN ends in keyplane-STAGE-clusters. The setting eks-cluster-arns of the deployment still lists the cluster.`
+   The ARN ends in keyplane-STAGE-clusters.`
     : `2. The secret with the credentials in AWS Secrets Manager:
      aws secretsmanager delete-secret --secret-id keyplane/STAGE/clusters/${credentials?.secretRef?.name || name}`
 }
