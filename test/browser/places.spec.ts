@@ -434,7 +434,7 @@ describe('Access check', () => {
     await page.getByLabel('do', { exact: true }).fill('list')
     await page.getByLabel('on the resource, or path').fill('vci')
     await page.keyboard.press('Enter')
-    await page.getByText('This is a secret value. Enter a name.').waitFor()
+    await page.getByText('This looks like a secret value. Enter a name.').waitFor()
     await expect.poll(() => hasFocus(key)).toBe(true)
     await key.fill('')
     expect(await guards.finish()).toEqual([])

@@ -25,6 +25,9 @@ import type { AccessKey } from '../../../clients/core/src/objects.ts'
 import { ago, ahead, byExchange, DAY, type Facts, HOUR, keyOf, keys, MINUTE, NOW } from './keys.ts'
 import cases from './vectors/keyspage.cases.json' with { type: 'json' }
 
+/** A value as `openssl rand -hex 32` makes it. */
+const madeByClient = '0123456789abcdef'.repeat(4)
+
 const cardsOf = (facts: Facts): CardName[] => [...cards.keys()].filter((name) => needs(name, keyOf(facts), NOW))
 
 describe('a key needs attention', () => {
@@ -291,10 +294,13 @@ describe('the address of a view', () => {
     )
   })
 
-  test.each(['mpk_a', `ci mpk_${'a'.repeat(49)}`, 'eyJhbGciOiJub25lIn0.e30.'])(
-    'has no filter with a secret: %s',
-    (filter) => expect(hrefOfView({ ...FIRST_VIEW, filter })).toBe('#/keys'),
-  )
+  test.each([
+    'mpk_a',
+    `ci mpk_${'a'.repeat(49)}`,
+    'eyJhbGciOiJub25lIn0.e30.',
+    madeByClient,
+    `ci owner:${madeByClient}`,
+  ])('has no filter with a secret: %s', (filter) => expect(hrefOfView({ ...FIRST_VIEW, filter })).toBe('#/keys'))
 
   test('is that of the page for what it shows at first', () => expect(hrefOfView(FIRST_VIEW)).toBe('#/keys'))
 
@@ -361,6 +367,7 @@ describe('where there are keys that were not read', () => {
     ['', undefined],
     ['team shop', undefined],
     ['Shop', undefined],
+    [madeByClient, undefined],
   ])('the filter %j names the key %s among them', (filter, name) =>
     expect(unreadName(filter, [keyOf({ name: 'ci-1' })])).toBe(name),
   )

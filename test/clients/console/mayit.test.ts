@@ -11,6 +11,7 @@ import {
   questionOf,
   rawCommand,
   requestWords,
+  secretsOf,
   specOf,
 } from '../../../clients/console/src/pages/mayit/question.ts'
 import { addCommand, allowingEntry, isInherited, verdictOf } from '../../../clients/console/src/pages/mayit/steps.ts'
@@ -85,6 +86,23 @@ describe('a question', () => {
       /^kubectl create --raw \/apis\/management\.platform\/v1\/ownedaccesskeys\/a%2Fb\/accessreview -f - <<'EOF'\n/,
     )
   })
+
+  test.each(['key', 'verb', 'resource', 'name', 'namespace', 'at', 'from'] as const)(
+    'with a value in %s is refused before it becomes an address or a request',
+    (field) => {
+      for (const value of ['0123456789abcdef'.repeat(4), 'mpk_abc', `Aa1/${'Bb2-'.repeat(8)}`])
+        expect(Object.keys(secretsOf({ ...NONE, [field]: value }))).toEqual([field])
+    },
+  )
+
+  test.each<Partial<Question>>([
+    { resource: 'validatingadmissionpolicybindings' },
+    { resource: 'validatingadmissionpolicybindings/status' },
+    { resource: '/apis/apps/v1/namespaces/default/deployments' },
+    { at: 'engineering/productionclustereurope' },
+    { from: '2001:0db8:85a3:0000:0000:8a2e:0370:7334/128' },
+    { key: 'shop-deploy-of-the-production-cluster', namespace: 'p-shop-s-dev' },
+  ])('is none for %j', (question) => expect(secretsOf({ ...NONE, ...question })).toEqual({}))
 
   test('is said in words', () => {
     const asked = { ...NONE, verb: 'list', resource: 'pods', namespace: 'web', place: 'cluster', at: 'west' } as const

@@ -169,6 +169,19 @@ describe('the form', () => {
     expect(Object.keys(problemsOf({ ...draft, ownerKind: 'team' }))).toEqual(['owner'])
   })
 
+  test('takes no value of a key in place of a name', () => {
+    const value = '0123456789abcdef'.repeat(4)
+    const draft = { ...filled('GitHub', 'environment'), ownerKind: 'team', owner: value, name: value } as const
+    const newProvider = { ...draft.newProvider, name: value }
+    const values = { ...draft.values, environment: 'mpk_abc' }
+    expect(Object.keys(problemsOf({ ...draft, newProvider, values })).sort()).toEqual([
+      'environment',
+      'name',
+      'owner',
+      'providerName',
+    ])
+  })
+
   test('demands a scope, and names what is missing in its entries', () => {
     const draft = filled('GitHub', 'environment')
     expect(trustObject(draft).spec.scope).toEqual({ projects: [{ project: 'shop' }] })

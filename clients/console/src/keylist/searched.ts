@@ -1,5 +1,6 @@
 /** Says which part of the keys was read, where there are more than the console reads. */
 import type { AccessKey } from '../../../core/src/objects.ts'
+import { isLikeValue } from '../text/keyvalue.ts'
 import { nameProblem } from '../text/names.ts'
 
 /** Returns a number of keys, as `3+` if there are keys that were not read. */
@@ -12,9 +13,9 @@ export function countWords(shown: number, total: number, more: boolean): string 
   return shown < total ? `${shown} of ${keys}` : keys
 }
 
-/** Returns the name of a key that was not read and that the filter may mean, or undefined. */
+/** Returns the name of a key that was not read and that the filter may mean, or undefined. It leads to an address, so it is no value. */
 export function unreadName(filter: string, read: readonly AccessKey[]): string | undefined {
   const name = filter.trim()
   const isRead = read.some(({ metadata }) => metadata.name === name)
-  return name === '' || isRead || nameProblem(name) !== undefined ? undefined : name
+  return name === '' || isRead || isLikeValue(name) || nameProblem(name) !== undefined ? undefined : name
 }

@@ -2,8 +2,9 @@
 import { type ApiResource, readResource } from '../../../../../lib/access/attributes/resourcetext.ts'
 import { clusterResource, resourceHere } from '../../../../core/src/words/clusterresources.ts'
 import { verbProblem } from '../../../../core/src/words/verbs.ts'
+import { isLikeValue, LIKE_VALUE } from '../../text/keyvalue.ts'
 import { heredoc, option, shellWord } from '../../text/kubectl.ts'
-import { hasSecret } from '../../text/secrets.ts'
+import { hasLikeValue } from '../../text/valueparts.ts'
 
 export const GROUP = 'management.platform'
 
@@ -48,12 +49,15 @@ export function queryOf(question: Question): Record<string, string> {
   return { ...Object.fromEntries(texts), ...(place !== '' && { [place]: at.trim() }) }
 }
 
+/** Fields that may be long without a value: paths and resources, PROJECT/NAME, and addresses. */
+const WITH_PARTS = ['resource', 'at', 'from']
+
 /** Returns the fields that hold a value of a key or a token, which must not become part of an address. */
 export const secretsOf = (question: Question): Problems =>
   Object.fromEntries(
     Object.entries(question)
-      .filter(([, text]) => hasSecret(text))
-      .map(([field]) => [field, 'This is a secret value. Enter a name.']),
+      .filter(([field, text]) => (WITH_PARTS.includes(field) ? hasLikeValue(text) : isLikeValue(text)))
+      .map(([field]) => [field, LIKE_VALUE]),
   )
 
 /** Reports whether a query asks something, rather than only choosing the key. */

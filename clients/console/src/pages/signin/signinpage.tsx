@@ -141,7 +141,8 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
         />
         <label class="check">
           <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />
-          Keep the key for this tab, so that a reload does not sign you out
+          Keep the key for this tab, so that a reload does not sign you out. The browser may write it to the disk, to
+          restore the tab later
         </label>
         <button type="submit" class={federated ? '' : 'primary'} disabled={isBusy}>
           {isBusy ? 'Signing in…' : 'Sign in'}

@@ -2,6 +2,8 @@
 import type { Provider, Trust } from '../../api/trusts.ts'
 import { newRow, rowFieldOf, type ScopeRow, scopeOf, scopeProblems } from '../../components/scope/scoperows.ts'
 import type { ClaimEntry } from '../../text/claims.ts'
+import { isLikeValue, LIKE_VALUE } from '../../text/keyvalue.ts'
+import { hasSecret } from '../../text/secrets.ts'
 import { type Manifest, manifestOf } from './manifest.ts'
 import type { ClaimField, Platform } from './platforms/platforms.ts'
 
@@ -69,10 +71,16 @@ export function problemsOf(draft: Draft): Problems {
     owner: ownerKind !== '' && owner.trim() === '' ? 'Name the owner.' : undefined,
     scope: rows.length === 0 ? 'Say what the keys may use.' : undefined,
   }
+  if (isLikeValue(name)) problems.name = LIKE_VALUE
+  if (isLikeValue(owner)) problems.owner = LIKE_VALUE
   for (const { field, text } of scopeProblems(rows)) problems[field] = text
-  for (const field of claimFields(draft)) problems[field.claim] = problemOf(field, values[field.claim])
+  for (const field of claimFields(draft)) {
+    const value = values[field.claim] ?? ''
+    problems[field.claim] = hasSecret(value) ? LIKE_VALUE : problemOf(field, value)
+  }
   if (provider === '') {
     problems.providerName = newProvider.name.trim() === '' ? 'Give the identity provider a name.' : undefined
+    if (isLikeValue(newProvider.name)) problems.providerName = LIKE_VALUE
     problems.issuer = /^https:\/\/./.test(newProvider.issuer.trim()) ? undefined : 'The issuer begins with https://.'
     if (organization && (needsOwner(draft) || newProvider.owner.trim() !== '')) {
       problems.organization = problemOf(organization, newProvider.owner)

@@ -11,7 +11,7 @@ import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { InPlace, part } from '../../components/part.tsx'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
-import { hasSecret } from '../../text/secrets.ts'
+import { addressHolds } from './reportedaddress.ts'
 
 const disableDialog = part(async () => (await import('../key/actions/disabledialog.tsx')).DisableDialog)
 
@@ -51,7 +51,7 @@ export function LeakForm({ found, held }: LeakFormProps) {
         autoComplete="off"
         onSubmit={(event) => {
           event.preventDefault()
-          const isSecret = hasSecret(url) || url.includes(held.current ?? '\n')
+          const isSecret = addressHolds(url, held.current ?? '')
           setWrong(isSecret ? 'This address contains a secret. Leave that out.' : undefined)
           if (!isSecret) void report.run()
         }}
