@@ -169,7 +169,7 @@ describe('errors in words', () => {
     expect(errorWords(new ApiError(403, { message: 'spec.scope does not allow it' }))).toEqual({
       title: 'Your access key does not allow this.',
       details: ['spec.scope does not allow it'],
-      next: 'Ask the person who gave you the key, or sign in with another one.',
+      next: 'Ask who gave you the key, or sign in with another one.',
     }))
 
   test.each([

@@ -47,15 +47,15 @@ export class KnownError extends Error {
 /** What a code means and what to do about it. The message of the server follows. */
 const MEANINGS: Readonly<Record<number, [title: string, next?: string]>> = {
   400: ['The request is not valid.'],
-  401: ['This access key is not accepted.', 'Check that you have pasted all of it, or sign in with another one.'],
-  403: ['Your access key does not allow this.', 'Ask the person who gave you the key, or sign in with another one.'],
+  401: ['This access key is not accepted.', 'Paste all of it, or sign in with another one.'],
+  403: ['Your access key does not allow this.', 'Ask who gave you the key, or sign in with another one.'],
   404: ['It does not exist any more.', 'Someone else may have deleted it.'],
   409: ['Someone else changed it at the same time.', 'Look at its current state, then try again.'],
   413: ['The request is too large.'],
   422: ['Some of the values are not valid.'],
   429: ['The server receives too many requests.', 'Wait a moment, then try again.'],
   503: ['The server cannot answer at the moment.', 'Try again.'],
-  504: ['The server took too long.', 'Look at the current state before you try again: it may have been done.'],
+  504: ['The server took too long.', 'It may have been done: look before you try again.'],
   507: ['The server has no room to store this.', 'Try again when its administrators have made room.'],
 }
 

@@ -60,7 +60,7 @@ export function usePart<P>(one: Part<P>): Loading<P> {
 /** Says that a script could not be loaded, and offers to try again. */
 export const LoadFailure = ({ what, retry }: { what: string; retry(): void }) => (
   <Notice tone="bad" title={`${what} could not be loaded.`}>
-    <p>The network failed, or there is a new version of the console. If it fails again, reload the console.</p>
+    <p>The network failed, or the console has a new version. If it fails again, reload the page.</p>
     <button type="button" onClick={retry}>
       Try again
     </button>

@@ -1,7 +1,6 @@
 /** What the page of the keys shows is part of its address, so that the way back, a reload and a colleague see the same. */
 import { isLikeValue } from '../text/keyvalue.ts'
 import { hrefOf } from '../text/routes.ts'
-import { hasLikeValue } from '../text/valueparts.ts'
 import { type CardName, isCardName } from './attention.ts'
 import { DEFAULT_SORT, type Sort, sortOf, sortText } from './sorting.ts'
 
@@ -27,13 +26,11 @@ export function viewOf(query: URLSearchParams): View {
 /** Returns the address of the page with this view. Defaults are left out, and a filter that may be the value of a key. */
 export const hrefOfView = ({ filter, card, sort, exchanges }: View): string =>
   hrefOf('keys', [], {
-    ...(filter && !mayBeValue(filter) && { filter }),
+    ...(filter && !isLikeValue(filter) && { filter }),
     ...(card && { card }),
     ...(sortText(sort) !== sortText(DEFAULT_SORT) && { sort: sortText(sort) }),
     ...(exchanges && { exchanges: 'shown' }),
   })
-
-const mayBeValue = (filter: string): boolean => isLikeValue(filter) || hasLikeValue(filter)
 
 /** What the page shows at first. */
 export const FIRST_VIEW: View = viewOf(new URLSearchParams())

@@ -7,7 +7,7 @@ const LONGEST = 253
 export function nameProblem(name: string): string | undefined {
   if (name.length > LONGEST) return `A name has at most ${LONGEST} characters.`
   if (isName(name)) return undefined
-  return 'Use lower-case letters, digits, “-” and “.”. Begin and end with a letter or a digit, also around each “.”.'
+  return 'Use lower-case letters, digits, “-” and “.”. Begin and end each part with a letter or digit.'
 }
 
 /** Contains no vowels and no 0, 1 or 3, as in the names that the server makes, so that suffixes do not spell words. */

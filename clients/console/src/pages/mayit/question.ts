@@ -2,9 +2,9 @@
 import { type ApiResource, readResource } from '../../../../../lib/access/attributes/resourcetext.ts'
 import { clusterResource, resourceHere } from '../../../../core/src/words/clusterresources.ts'
 import { verbProblem } from '../../../../core/src/words/verbs.ts'
-import { isLikeValue, LIKE_VALUE } from '../../text/keyvalue.ts'
+import { isLikeValue, isValue } from '../../text/keyvalue.ts'
 import { heredoc, option, shellWord } from '../../text/kubectl.ts'
-import { hasLikeValue } from '../../text/valueparts.ts'
+import { hasSecret } from '../../text/secrets.ts'
 
 export const GROUP = 'management.platform'
 
@@ -52,12 +52,18 @@ export function queryOf(question: Question): Record<string, string> {
 /** Fields that may be long without a value: paths and resources, PROJECT/NAME, and addresses. */
 const WITH_PARTS = ['resource', 'at', 'from']
 
+/** Reports whether such a text may hold a value. A part that is a long word, such as a resource, is none. */
+const hasLikeValue = (text: string): boolean =>
+  hasSecret(text) ||
+  (!/[.:]|^\//.test(text) && /[A-Z]/.test(text) && isValue(text)) ||
+  text.split(/[/:]/).some((part) => isValue(part) && !/^[a-z]+$/.test(part))
+
 /** Returns the fields that hold a value of a key or a token, which must not become part of an address. */
 export const secretsOf = (question: Question): Problems =>
   Object.fromEntries(
     Object.entries(question)
       .filter(([field, text]) => (WITH_PARTS.includes(field) ? hasLikeValue(text) : isLikeValue(text)))
-      .map(([field]) => [field, LIKE_VALUE]),
+      .map(([field]) => [field, 'This looks like a secret value. Enter a name.']),
   )
 
 /** Reports whether a query asks something, rather than only choosing the key. */

@@ -109,7 +109,7 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
         title: `The value of ${name}`,
         name,
         value,
-        explanation: 'You see it only now. The server keeps no copy: store it before you continue.',
+        explanation: 'Store it now: the server keeps no copy.',
         next: hrefOf('keys', [name]),
       })
     })
@@ -195,7 +195,7 @@ function Lost({ name, again, restart }: { name: string; again(): void; restart()
         </button>
       </div>
       <p class="hint">
-        If you change the form or leave this page, the value is forgotten. Then look for {name} in{' '}
+        If you change or leave this form, the value is forgotten. Then look for {name} in{' '}
         <a href={hrefOf('keys')}>the keys</a>, and delete it.
       </p>
     </Notice>

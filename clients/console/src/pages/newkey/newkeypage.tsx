@@ -11,7 +11,7 @@ const likeKey = part(async () => (await import('./likekey.tsx')).LikeKey)
 export function NewKeyPage({ route }: { route: Route }) {
   const like = route.query.get('like') ?? ''
   return (
-    <Page title="New key" about="Choose what it may do. Beside the form, a sentence says what that means.">
+    <Page title="New key" about="Choose what it may do. A sentence sums it up.">
       {/* Any other text would be the address of something else than a key. */}
       {isName(like) ? (
         <InPlace of={likeKey} what="The form" name={like} NewKeyForm={NewKeyForm} key={like} />

@@ -31,7 +31,7 @@ function lifetimeProblems(form: Form): Problem[] {
   if (!isScoped || !rows.some(({ kind, role }) => kind === 'role' && role === 'selfRotate')) return []
   if (lifetime === 'never') return [{ field: 'lifetime', text: 'A key that may rotate itself must expire.' }]
   if (!isFromLastUse) return []
-  return [{ field: 'lifetime', text: 'The lifetime of a key that may rotate itself cannot count from its last use.' }]
+  return [{ field: 'lifetime', text: 'A key that may rotate itself cannot expire by its last use.' }]
 }
 
 /** The fields of the form by the paths of the server. */

@@ -136,13 +136,12 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
         <KeyValueField
           input={input}
           label="Access key"
-          hint="Paste it, or drop a file that holds it, such as a kube config."
+          hint="Paste it, or drop a file with it, such as a kube config."
           error={wrong}
         />
         <label class="check">
           <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />
-          Keep the key for this tab, so that a reload does not sign you out. The browser may write it to the disk, to
-          restore the tab later
+          Keep the key for this tab, so that a reload does not sign you out. Browsers keep tabs on disk
         </label>
         <button type="submit" class={federated ? '' : 'primary'} disabled={isBusy}>
           {isBusy ? 'Signing in…' : 'Sign in'}
