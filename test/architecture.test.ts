@@ -6,6 +6,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { buildConsole } from '../clients/console/build.ts'
 import { functionNames } from '../infra/build.ts'
 import { ensurePackaged, packagedSources } from '../infra/package.ts'
+import * as programWords from '../lib/engine/meta/program.ts'
+import { MANAGEMENT_GROUP } from '../lib/kinds.ts'
 import { kinds } from '../lib/server/servedkinds.ts'
 import packageFile from '../package.json' with { type: 'json' }
 
@@ -348,6 +350,31 @@ describe('below the composition', () => {
     const chance = /import \{[^}]*\b(randomUUID|randomBytes|randomInt|randomFill|webcrypto)\b[^}]*\} from 'node:crypto'/
     const makers = [...sources].filter(([file, text]) => isBelow(file) && chance.test(text))
     expect(makers.map(([file]) => file)).toEqual([])
+  })
+
+  // Comments count, because they would tell a reader of the engine about the product.
+  test('the engine has no word of the product, except where it says what the program and its credentials are called', async () => {
+    const meta = 'lib/engine/meta'
+    const said = Object.values(programWords).map((word) => RegExp.escape(word))
+    const things = [
+      'mpk_',
+      'OwnedAccessKey',
+      'access key',
+      'kube config',
+      'scope chain',
+      'virtual ?cluster',
+      'connected cluster',
+    ]
+    const federation = ['identity ?provider', 'federat', 'token exchange']
+    const words = new RegExp([...said, ...things, ...federation].join('|'), 'i')
+    const files = await Array.fromAsync(glob('lib/engine/**/*.ts', { cwd: root }))
+    const using = files.filter((file) => words.test(readFileSync(join(root, file), 'utf8')))
+    expect(using.sort()).toEqual([
+      `${meta}/program.ts`,
+      `${meta}/value/credentialformat.ts`,
+      `${meta}/value/credentialtext.ts`,
+    ])
+    expect(programWords.PROGRAM_GROUP).toBe(MANAGEMENT_GROUP)
   })
 
   test('no shared module names a kind', () => {

@@ -47,7 +47,8 @@ test('pages are found', () =>
   expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threats.md'])))
 
 /** Commands that ask in a terminal. A shell without bracketed paste gives them the next pasted line for an answer. */
-const asking = /^keyplane (?:keys (?:delete|disable)|revoke|advise .*--(?:apply|undo|drop-added))\b(?!.*(?: --yes| -y)\b)/m
+const asking =
+  /^keyplane (?:keys (?:delete|disable)|revoke|advise .*--(?:apply|undo|drop-added))\b(?!.*(?: --yes| -y)\b)/m
 
 test.each(['README.md', 'docs/tour.md', 'docs/first-virtual-cluster.md', 'docs/first-connected-cluster.md'])(
   'no command of the tour in %s asks a question',

@@ -195,7 +195,7 @@ export function createServer(environment: Environment): Server {
       await admitBeside(context, attributes)
     },
     async checkKeyHolds(context) {
-      const current = await server.credentialGeneration(context)
+      const current = await server.currentGeneration(context)
       const generation = server.allowedGeneration(context) ?? current
       if (current === undefined || current !== generation) throw credentialChanged()
     },
@@ -207,7 +207,7 @@ export function createServer(environment: Environment): Server {
     admit: (living, asked, purpose) => admit(living, asked, purpose, admitting(server, deps())),
     openWatch: (context) =>
       watchCounter({ storage: base.storage, most: config.watchesPerKey, now: Date.now, uuid: randomUUID })(context),
-    async credentialGeneration({ user: { key, credential, federation } }) {
+    async currentGeneration({ user: { key, credential, federation } }) {
       if (credential === undefined) {
         const stored = await livingKey(key)
         return stored && (stored.object.metadata.generation ?? 0)

@@ -327,7 +327,7 @@ describe('settling', () => {
     expect(await generationOf(key.name)).toBe(3)
     expect((await alive(token)).user.key.generation).toBe(3)
     expect((await alive(key.token)).user.key.generation).toBe(2)
-    expect(await server.credentialGeneration(contextOf(user))).not.toBe(user.key.generation)
+    expect(await server.currentGeneration(contextOf(user))).not.toBe(user.key.generation)
   })
 
   test('after the overlap leaves a tombstone, and changes nothing for the new value', async () => {
@@ -347,7 +347,7 @@ describe('settling', () => {
       value: 1,
     })
     expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])
-    expect(await server.credentialGeneration(contextOf(user))).toBe(user.key.generation)
+    expect(await server.currentGeneration(contextOf(user))).toBe(user.key.generation)
     expect(await rotate(key)).toMatch(/^mpk_/)
   })
 
@@ -761,11 +761,11 @@ describe('a request in flight', () => {
     const token = await rotate(key, 5)
     const [old, next] = [await use(key.token), await use(token)]
     const context = (user: UserInfo) => contextOf(user)
-    expect(await server.credentialGeneration(context(old))).toBe(old.key.generation)
+    expect(await server.currentGeneration(context(old))).toBe(old.key.generation)
     await finish(key)
-    expect(await server.credentialGeneration(context(old))).toBeUndefined()
-    expect(await server.credentialGeneration(context(next))).toBe(next.key.generation)
+    expect(await server.currentGeneration(context(old))).toBeUndefined()
+    expect(await server.currentGeneration(context(next))).toBe(next.key.generation)
     await change(key.name, specOf({ disabled: true }))
-    expect(await server.credentialGeneration(context(next))).toBeUndefined()
+    expect(await server.currentGeneration(context(next))).toBeUndefined()
   })
 })

@@ -103,7 +103,7 @@ async function issueWith(value: string, cluster: AccountCluster, account: string
   expect([asked.status, config.status]).toEqual([201, 201])
   const bound: string = (await parseYaml(config.json.status.kubeConfig)).users[0].user.token
   const context = contextOf(await userOf(value))
-  const generation = await server.parts.credentialGeneration(context)
+  const generation = await server.parts.currentGeneration(context)
   return {
     value: async () => works(await server.post(`${management}/selves`, {}, value)),
     token: () => mayList(asked.json.status.token),
@@ -112,7 +112,7 @@ async function issueWith(value: string, cluster: AccountCluster, account: string
       await endSecrets()
       return cluster.accepts(bound)
     },
-    watch: async () => (await server.parts.credentialGeneration(context)) === generation,
+    watch: async () => (await server.parts.currentGeneration(context)) === generation,
   }
 }
 

@@ -13,7 +13,7 @@ describe('privileges', () => {
   test('end for an open watch when the value or the scope of its key changes', async () => {
     const { metadata } = await victims.server.make(below.keys, key('watching', { user: 'alice', groups: ['dev'] }))
     const { parts } = victims.server
-    const generation = () => parts.credentialGeneration(contextOf({ ...alice, key: { ...metadata, type: 'User' } }))
+    const generation = () => parts.currentGeneration(contextOf({ ...alice, key: { ...metadata, type: 'User' } }))
     const patchAndRead = async (body: object) => {
       const headers = { 'content-type': 'application/merge-patch+json' }
       const { status } = await send({ method: 'PATCH', path: `${keys}/watching`, token: held.alice, headers, body })

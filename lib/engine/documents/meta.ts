@@ -1,4 +1,6 @@
 /** Defines the schemas that all kinds share: metadata, lists, Status and delete options, with their Kubernetes names. */
+
+import { FIELD } from '../meta/program.ts'
 import { objectMetaSchema } from '../meta/schema/objectmeta.ts'
 import { boolean, int32, int64, list, type ObjectSchema, object, string } from '../meta/schema/schema.ts'
 import type { JsonObject } from '../meta/types.ts'
@@ -20,7 +22,7 @@ const listMeta = object('Metadata of a list.', {
 const cause = object('One cause of a failure.', {
   reason: string('Machine-readable description of the cause.'),
   message: string('Human-readable description of the cause.'),
-  field: string('Field that caused the failure, such as spec.scope.roles[0].role.'),
+  field: string(`Field that caused the failure, such as ${FIELD}.`),
 })
 
 const type = {

@@ -5,6 +5,7 @@
 
 import { stringify } from '../meta/encoding/json.ts'
 import { groupVersion } from '../meta/groupversion.ts'
+import { CREDENTIAL } from '../meta/program.ts'
 import { isRequired } from '../meta/schema/validate.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { byBytes } from '../meta/value/byteorder.ts'
@@ -67,7 +68,7 @@ export const openApiSchemas = (kinds: readonly OpenApiKind[]): JsonObject => ({
   ...sharedSchemas(),
 })
 
-/** Returns the document of one group version. No two of its kinds may share a path such as `/{name}/kubeconfig`. */
+/** Returns the document of one group version. No two of its kinds may share a path such as `/{name}/SUBRESOURCE`. */
 export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo): JsonObject {
   return {
     openapi: '3.0.0',
@@ -77,7 +78,7 @@ export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo
     paths: Object.assign({}, ...kinds.map(pathsOf)),
     components: {
       schemas: openApiSchemas(kinds),
-      securitySchemes: { BearerToken: { type: 'http', scheme: 'bearer', description: 'An access key.' } },
+      securitySchemes: { BearerToken: { type: 'http', scheme: 'bearer', description: `An ${CREDENTIAL}.` } },
     },
     security: [{ BearerToken: [] }],
   }
@@ -86,7 +87,7 @@ export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo
 interface OpenApi {
   /** The text of `/openapi/v3`. */
   index: string
-  /** The text and hash of each document, by path below `/openapi/v3/` (`apis/management.platform/v1`). */
+  /** The text and hash of each document, by path below `/openapi/v3/` (`apis/example.test/v1`). */
   documents: Readonly<Record<string, { text: string; hash: string }>>
 }
 

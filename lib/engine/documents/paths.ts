@@ -17,7 +17,7 @@ export type OpenApiKind = ServedKind & { verbs: readonly string[] }
 /** The name of the core group in the schemas of Kubernetes. */
 const CORE = 'core.api.k8s.io'
 
-/** Returns the schema name of a kind, such as `platform.management.v1.OwnedAccessKey`. */
+/** Returns the schema name of a kind, such as `test.example.v1.Lamp`. */
 export const schemaName = ({ group, version, kind }: OpenApiKind): string =>
   [...(group || CORE).split('.').reverse(), version, kind].join('.')
 
@@ -64,7 +64,7 @@ interface Operation {
 
 const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Returns `ManagementPlatform`; for Kubernetes' own groups only the first part: `Authentication`, `Core`. */
+/** Returns `ExampleTest`; for Kubernetes' own groups only the first part: `Authentication`, `Core`. */
 const groupName = ({ group }: OpenApiKind): string =>
   (group || 'core')
     .replace(/\.k8s\.io$/, '')
@@ -78,7 +78,7 @@ interface Where {
   suffix?: 'ForAllNamespaces' | 'Status'
 }
 
-/** Returns the name of a method in generated clients: `readManagementPlatformV1NamespacedVirtualClusterInstanceStatus`. */
+/** Returns the name of a method in generated clients: `readExampleTestV1NamespacedNoteStatus`. */
 function operationId(kind: OpenApiKind, { namespaced, suffix }: Where, verb: Verb): string {
   const of = verb === 'deletecollection' ? 'Collection' : ''
   const within = namespaced ? 'Namespaced' : ''

@@ -3,6 +3,7 @@
  * Argo CD the schemas for server-side apply. Source: k8s.io/kube-openapi/pkg/handler; swagger.io "OpenAPI 2.0".
  */
 import { stringify } from '../meta/encoding/json.ts'
+import { CREDENTIAL } from '../meta/program.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import { contentHash } from './contenthash.ts'
 import { type OpenApiInfo, openApiSchemas } from './openapi.ts'
@@ -117,7 +118,7 @@ export function openApiV2(kinds: readonly OpenApiKind[], info: OpenApiInfo) {
         type: 'apiKey',
         name: 'authorization',
         in: 'header',
-        description: '`Bearer` followed by an access key.',
+        description: `\`Bearer\` followed by an ${CREDENTIAL}.`,
       },
     },
     security: [{ BearerToken: [] }],

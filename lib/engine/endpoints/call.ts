@@ -16,19 +16,19 @@ export interface WatchLimits {
 
 /** The services of the server that the endpoints use. */
 export interface EndpointServices {
-  /** Rejects with 403 unless the scope chain allows these attributes. The authorizer cannot know them, such as an apply that creates. */
+  /** Rejects with 403 unless the credential allows these attributes. Authorization could not know them: an apply may create. */
   checkAllowed(context: RequestContext, attributes: ResourceAttributes): Promise<void>
   /**
-   * Returns the generation of the request's key, or undefined once the key no longer gives access. Long requests ask again:
-   * a key of another generation has another value, user or scope than the one that was authorized.
+   * Returns the generation of the request's credential, or undefined once it no longer gives access. Long requests ask again:
+   * a credential of another generation allows something else than the one that was authorized.
    */
-  credentialGeneration(context: RequestContext): Promise<number | undefined>
-  /** Returns the generation of the request's key when the request was allowed, if the authorizer has passed it. */
+  currentGeneration(context: RequestContext): Promise<number | undefined>
+  /** Returns the generation of the request's credential when the request was allowed, if authorization has passed it on. */
   allowedGeneration(context: Pick<RequestContext, 'user'>): number | undefined
   /** Returns the warnings that explain an error to a client with this User-Agent, which shows no causes. */
   explain(status: Status, userAgent: string | undefined): string[]
   readonly watchLimits: WatchLimits
-  /** Counts a watch of the request's key. Throws 429 when the key already has its maximum of open watches. */
+  /** Counts a watch of the request's credential. Throws 429 when it already has its maximum of open watches. */
   openWatch(context: Pick<RequestContext, 'user'>): Promise<OpenWatch>
   /** Resolves after this many milliseconds. */
   sleep(ms: number): Promise<void>

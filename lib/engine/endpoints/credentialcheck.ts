@@ -1,5 +1,5 @@
 /**
- * Checks the key of a long request again and again. A key that is revoked, rotated or narrowed stops the request. Streamed
+ * Checks the credential of a long request again and again. One that is revoked, replaced or restricted stops the request. Streamed
  * answers stop within 20 seconds of such a change, even if the client has stopped reading.
  */
 import { credentialChanged } from '../meta/errors/status.ts'
@@ -9,39 +9,39 @@ import type { ApiResponse } from './request.ts'
 
 /** How long the result of a check is reused. */
 const recheckMs = 10_000
-/** How often the key of a client that has stopped reading is checked. */
+/** How often the credential of a client that has stopped reading is checked. */
 const stalledMs = 5_000
 
-/** Reports whether the key is unchanged since the request was authorized. Reads it at most every 10 seconds; false is final. */
+/** Reports whether the credential is unchanged since the request was authorized. Reads it at most every 10 seconds; false is final. */
 export type CredentialCheck = () => Promise<boolean>
 
-/** Starts the check of a request's key. Short requests never read the key again. */
+/** Starts the check of a request's credential. Short requests never read it again. */
 export async function startCredentialCheck(
   context: RequestContext,
-  services: Pick<EndpointServices, 'allowedGeneration' | 'credentialGeneration' | 'elapsed'>,
+  services: Pick<EndpointServices, 'allowedGeneration' | 'currentGeneration' | 'elapsed'>,
 ): Promise<CredentialCheck> {
-  // The authorizer passes the generation that it authorized: the key may have changed since.
-  const generation = services.allowedGeneration(context) ?? (await services.credentialGeneration(context))
+  // Authorization passes on the generation that it has seen: the credential may have changed since.
+  const generation = services.allowedGeneration(context) ?? (await services.currentGeneration(context))
   let checked = services.elapsed()
   let holds = true
   return async () => {
     const now = services.elapsed()
     if (!holds || now - checked < recheckMs) return holds
-    const current = await services.credentialGeneration(context)
+    const current = await services.currentGeneration(context)
     checked = now
     holds &&= current !== undefined && current === generation
     return holds
   }
 }
 
-/** Throws 401 once the key has changed. */
+/** Throws 401 once the credential has changed. */
 export async function ensureCredentialHolds(check: CredentialCheck): Promise<void> {
   if (!(await check())) throw credentialChanged()
 }
 
 /**
- * Streams text until the key changes. Then the stream fails, which marks a list as incomplete. That of a watch ends instead; if
- * the key cannot be read, it ends with the text of `failed`. A client that has stopped reading is disconnected.
+ * Streams text until the credential changes. Then the stream fails, which marks a list as incomplete. That of a watch ends instead; if
+ * the credential cannot be read, it ends with the text of `failed`. A client that has stopped reading is disconnected.
  */
 export function whileCredentialHolds(
   services: Pick<EndpointServices, 'every'>,

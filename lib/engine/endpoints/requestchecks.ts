@@ -19,7 +19,7 @@ export function refuseImpersonation({ request, context }: Pick<Call, 'request' |
 
 /**
  * Throws 400 for a DELETE whose path ends in a slash. A script that sends `$URL/$NAME` with an empty name would delete the whole
- * collection, and with access keys also the key that it uses.
+ * collection.
  */
 function refuseTrailingSlash({ endsInSlash }: ApiRequest): void {
   if (!endsInSlash) return

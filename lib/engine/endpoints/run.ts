@@ -2,7 +2,7 @@
  * Runs the handler of a verb and turns errors into Statuses.
  *
  * Each verb checks requests in kube-apiserver's order, which differs between verbs: it decides which of several errors a client
- * sees (k8s.io/apiserver endpoints/handlers). Authentication and the scope chain come first, before any handler.
+ * sees (k8s.io/apiserver endpoints/handlers). Authentication and authorization come first, before any handler.
  * One module per verb, in handlers/, keeps other verbs out of a function's bundle.
  */
 import type { Note } from '../registry/kind.ts'

@@ -37,7 +37,7 @@ const sleep = (ms: number): Promise<void> => delay(ms)
 
 const services: EndpointServices = {
   checkAllowed: async () => {},
-  credentialGeneration: async () => 1,
+  currentGeneration: async () => 1,
   allowedGeneration: () => 1,
   explain: () => [],
   watchLimits: { maxSeconds: 3600, quietSeconds: 0 },

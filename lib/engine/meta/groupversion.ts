@@ -1,7 +1,7 @@
 /** Formats and parses the group and version of an apiVersion. Source: k8s.io/apimachinery/pkg/runtime/schema/group_version.go. */
 import type { GroupVersionKind } from './types.ts'
 
-/** Returns the apiVersion: `management.platform/v1`, or only the version in the core group. */
+/** Returns the apiVersion: `example.test/v1`, or only the version in the core group. */
 export const groupVersion = ({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>): string =>
   group ? `${group}/${version}` : version
 

@@ -19,7 +19,7 @@ export interface GroupVersionKind {
   kind: string
 }
 
-/** Identifies a resource without its version, as error messages do: `ownedaccesskeys.management.platform`. */
+/** Identifies a resource without its version, as error messages do: `lamps.example.test`. */
 export interface GroupResource {
   group: string
   resource: string

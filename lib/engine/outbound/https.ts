@@ -5,6 +5,7 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
 import { buffer } from 'node:stream/consumers'
+import { PROGRAM } from '../meta/program.ts'
 import { checkHost, type Destinations, lookupAllowed } from './addresses.ts'
 import { OutboundError, type OutboundFailure, outboundError } from './failure.ts'
 
@@ -111,7 +112,7 @@ function options(wanted: HttpsRequest): RequestOptions {
     ...(destinations && { lookup: lookupAllowed(destinations) }),
     headers: {
       'Accept-Encoding': 'identity',
-      'User-Agent': 'keyplane',
+      'User-Agent': PROGRAM,
       ...(keepsConnection ? {} : { Connection: 'close' }),
       ...headers,
       ...(body !== undefined && { 'Content-Length': Buffer.byteLength(body) }),

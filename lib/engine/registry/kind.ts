@@ -152,7 +152,7 @@ export type PresentedItems = (key: ItemKey) => JsonObject | undefined
 export interface Strategy<I = unknown> {
   /**
    * Reports whether the user may access the stored object, or for undefined whether they may create objects at all; `plan` checks the
-   * details. Default: only system:masters. A hook must allow them everything, because their lists do not call it.
+   * details. Default: only administrators. A hook must allow them everything, because their lists do not call it.
    */
   access?(stored: Stored | undefined, verb: string, subresource: string, user: User): Access
   /** Returns the index partitions with all objects that this user may list. Undefined: scan all objects. */
@@ -188,7 +188,7 @@ export interface StoredKind<S = never, I = unknown> extends KindInfo {
   strategy(services: S): Strategy<I>
 }
 
-/** A create of a virtual kind, with its parent if it is a subresource (`/virtualclusterinstances/NAME/kubeconfig`). */
+/** A create of a virtual kind, with its parent if it is a subresource (`/lamps/NAME/SUBRESOURCE`). */
 export interface VirtualRequest {
   object: KubeObject
   /** From the path. */
@@ -255,7 +255,7 @@ export const computedVerbs = ['get'] as const
 /** The verbs that have handlers. The list handler also serves watch. */
 export type StoredVerb = Exclude<(typeof storedVerbs)[number], 'watch'>
 
-/** Returns the group and resource of a kind, for errors: `ownedaccesskeys.management.platform`. */
+/** Returns the group and resource of a kind, for errors: `lamps.example.test`. */
 export const groupResource = ({ group, plural }: Pick<KindInfo, 'group' | 'plural'>): GroupResource => ({
   group,
   resource: plural,

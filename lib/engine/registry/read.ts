@@ -38,7 +38,7 @@ export function visibilityFilter(
   verb: ListVerb,
   context: RequestContext,
 ): ((stored: Stored) => boolean) | undefined {
-  // An administrator with a restricting scope has partitions.
+  // An administrator whose credential allows less has partitions.
   if (store.administers(context.user) !== undefined && store.strategy.partitions?.(context.user, verb) === undefined)
     return undefined
   return (stored) => accessTo(store, stored, verb, '', context).type === 'allowed'

@@ -1,6 +1,6 @@
 /**
  * Judges references from an object to something outside it: whoever sets one is judged as if they had asked for its target.
- * Otherwise a caller reaches through an object of theirs what their rights and scopes do not allow.
+ * Otherwise a caller reaches through an object of theirs what their rights do not allow.
  */
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 import { groupVersion } from '../meta/groupversion.ts'

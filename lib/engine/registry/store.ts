@@ -35,7 +35,7 @@ interface StoreServices {
   uuid(): string
   /** A uniform integer in [0, bound). */
   randomInt(bound: number): number
-  /** Reports whether the scope chain and the access rules allow the user to delete this object; undefined if its kind is not known. */
+  /** Reports whether the credential and the access rules allow the user to delete this object; undefined if its kind is not known. */
   mayDelete(reference: OwnerReference, namespace: string, context: RequestContext): Promise<boolean | undefined>
   /** Returns the rule by which the user administers all objects, for the audit record; undefined for everyone else. */
   administers(user: User): string | undefined
@@ -111,7 +111,7 @@ function administratorsOnly({ administers }: Pick<Store, 'administers'>, user: U
   return rule === undefined ? { type: 'denied', reason: 'only administrators may do this' } : { type: 'allowed', rule }
 }
 
-/** Returns the access of the user to an object by the rules of the kind; undefined is for a create. Scopes are checked elsewhere. */
+/** Returns the access of the user to an object by the rules of the kind; undefined is for a create. What a credential allows is checked elsewhere. */
 export function accessTo(
   store: Pick<Store, 'strategy' | 'administers'>,
   stored: Stored | undefined,

@@ -2,6 +2,7 @@
 import { typeErrors } from '../meta/decoding/decode.ts'
 import { type FieldError, findingsOf, forbidden, tooMany } from '../meta/errors/fielderror.ts'
 import { validateMeta, validateMetaUpdate } from '../meta/object/validatemeta.ts'
+import { PROGRAM_GROUP } from '../meta/program.ts'
 import { misplacedCredentials } from '../meta/schema/misplaced.ts'
 import { validateSchema } from '../meta/schema/validate.ts'
 import { joinWriteOnly } from '../meta/schema/writeonly.ts'
@@ -33,10 +34,10 @@ function validateCounts({ metadata }: KubeObject, old?: KubeObject): FieldError[
 }
 
 /**
- * Labels with this prefix stay as the server has set them. Lists and revocations select keys by them, so a client that could
- * change one would decide which keys they find.
+ * Labels with this prefix stay as the server has set them. Lists select objects by them, so a client that could
+ * change one would decide which objects they find.
  */
-const PREFIX = 'management.platform/'
+const PREFIX = `${PROGRAM_GROUP}/`
 
 /** Returns the 422 errors for labels of the server that a client adds, changes or removes. */
 function validateServerLabels({ labels = {} }: ObjectMeta, { labels: old = {} }: ObjectMeta = {}): FieldError[] {

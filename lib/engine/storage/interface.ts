@@ -8,7 +8,7 @@ import type { ItemKey } from './keys.ts'
 
 /**
  * A stored object. `object.metadata.resourceVersion` is `String(rv)`. `internal` is stored and versioned with the object
- * and never leaves the server: the creator, the scope chain, the hash of the credential.
+ * and never leaves the server: the creator, the hash of a credential.
  */
 export interface Stored {
   /** `name`, or `namespace/name`. */

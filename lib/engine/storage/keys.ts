@@ -1,18 +1,18 @@
 /**
  * Builds the keys of all items: string keys `pk` and `sk`, and `expires` (unix seconds) on items that the driver deletes.
  *
- *   revision   pk=ownedaccesskeys               sk=#revision          n=1042 settled=1024 floor=1 at=1795257600000
+ *   revision   pk=lamps               sk=#revision          n=1042 settled=1024 floor=1 at=1795257600000
  *                                                                     cleared=900 marked=1020 markedAt=1795257600000
- *   row        pk=virtualclusterinstances#o     sk=p-one#alpha        rv=1041 object="{…}" internal="{…}" partitions=[user:jo]
- *   tombstone  pk=virtualclusterinstances#o     sk=p-one#beta         rv=1042 gone=true expires=…
- *              pk=virtualclusterinstances#deleted sk=p-one#beta       the same, once it has left the rows
- *   copy       pk=ownedaccesskeys#o#user:jo     sk=ci                 like the row, in each of its index partitions
- *   entry      pk=ownedaccesskeys#o#made:ci     sk=job                rv=1041, of its create: in each index partition of names
- *   mark       pk=ownedaccesskeys#o#count#user:jo sk=ci               no attributes: counts the objects of an index partition
- *   slot       pk=ownedaccesskeys#log#16        sk=0000000000001041   id=… type=MODIFIED key=ci object internal prev={rv object internal partitions}
+ *   row        pk=notes#o     sk=p-one#alpha        rv=1041 object="{…}" internal="{…}" partitions=[user:jo]
+ *   tombstone  pk=notes#o     sk=p-one#beta         rv=1042 gone=true expires=…
+ *              pk=notes#deleted sk=p-one#beta       the same, once it has left the rows
+ *   copy       pk=lamps#o#user:jo     sk=ci                 like the row, in each of its index partitions
+ *   entry      pk=lamps#o#made:ci     sk=job                rv=1041, of its create: in each index partition of names
+ *   mark       pk=lamps#o#count#user:jo sk=ci               no attributes: counts the objects of an index partition
+ *   slot       pk=lamps#log#16        sk=0000000000001041   id=… type=MODIFIED key=ci object internal prev={rv object internal partitions}
  *                                                                     partitions=[user:jo] left=[team:a] names=[made:ci] by={user key …} expires=…
- *              pk=ownedaccesskeys#log#16        sk=0000000000001040   type=VOID expires=…
- *   activity   pk=ownedaccesskeys#activity      sk=ci                 at=1795257600000 uid=… and what is noted
+ *              pk=lamps#log#16        sk=0000000000001040   type=VOID expires=…
+ *   activity   pk=lamps#activity      sk=ci                 at=1795257600000 uid=… and what is noted
  *   companion  any pk and sk that its owner chooses
  *
  * `n` is the newest revision taken. Up to `settled`, every slot is filled and every row visible. `floor` is the oldest

@@ -1,4 +1,5 @@
 /** Makes the token of a cluster or virtual cluster for the key of an exchange, as the kinds of this API would for that key. */
+
 import { managementRequest, type ResourceAttributes } from '../../access/attributes/attributes.ts'
 import { restrictsInside } from '../../access/restriction.ts'
 import { formatPlace, type Place } from '../../access/scopes/place.ts'
@@ -23,7 +24,6 @@ import {
   signatureWarnings,
 } from '../../clusters/token/issuer.ts'
 import { mayUseInstance, VirtualClusterInstance } from '../../clusters/virtualclusterinstance.ts'
-import type { TokenForm } from '../../engine/endpoints/negotiation/accept.ts'
 import { checkDeadline } from '../../engine/meta/errors/deadline.ts'
 import type { FieldError } from '../../engine/meta/errors/fielderror.ts'
 import { StatusError } from '../../engine/meta/errors/status.ts'
@@ -36,6 +36,7 @@ import type { OAuthCall } from '../oauth/call.ts'
 import { endedBefore, OAuthError, unavailable } from '../oauth/oautherror.ts'
 import type { ExchangeServer } from './exchangeserver.ts'
 import { nameOf, type Target } from './target.ts'
+import type { TokenForm } from './tokenform.ts'
 
 export interface IssuedToken {
   /** The token, or a whole kube config with it in YAML. */

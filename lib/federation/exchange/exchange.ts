@@ -6,7 +6,6 @@
 import { timeOfIssue } from '../../access/users/ends.ts'
 import { effectiveUser } from '../../access/users/identity.ts'
 import { execCredential } from '../../engine/endpoints/execcredential.ts'
-import { negotiateToken, type TokenForm } from '../../engine/endpoints/negotiation/accept.ts'
 import type { ApiResponse } from '../../engine/endpoints/request.ts'
 import { rfc3339, unixSeconds } from '../../engine/meta/encoding/time.ts'
 import type { JsonObject } from '../../engine/meta/types.ts'
@@ -30,6 +29,7 @@ import { mapUser } from './mappeduser.ts'
 import { ACCESS_TOKEN_TYPE, type ExchangeParameters, JWT_TYPE, readParameters } from './parameters.ts'
 import { nameOf } from './target.ts'
 import { checkClaims, checkMoment, checkTarget, checkTenancy } from './tokenchecks.ts'
+import { negotiateToken, type TokenForm } from './tokenform.ts'
 
 /** Answers an exchange. Throws the OAuthError of the first check that fails. */
 export async function exchange(

@@ -8,7 +8,6 @@
 
 import { formatPlace } from '../../access/scopes/place.ts'
 import type { UserInfo } from '../../access/users/user.ts'
-import type { TokenForm } from '../../engine/endpoints/negotiation/accept.ts'
 import { unixSeconds } from '../../engine/meta/encoding/time.ts'
 import { describeError } from '../../engine/meta/errors/describe.ts'
 import { credentialChanged, StatusError } from '../../engine/meta/errors/status.ts'
@@ -43,6 +42,7 @@ import { type Answered, type Making, makeKey } from './makekey.ts'
 import { type Reads, type Records, recordsDuringLife, recordsUntilReturned } from './records.ts'
 import { giveBack, keptUntil } from './replay.ts'
 import type { Target } from './target.ts'
+import type { TokenForm } from './tokenform.ts'
 
 /** The longest life of a token in seconds. A job that needs more time exchanges another ID token. */
 const MOST_SECONDS = HOUR_SECONDS

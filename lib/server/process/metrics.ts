@@ -49,6 +49,13 @@ export const callMetrics = ({ storage, kms, secrets }: Calls): Measured => ({
   values: { storageCalls: storage, kmsCalls: kms, secretCalls: secrets },
 })
 
+declare module '../../engine/meta/errors/status.ts' {
+  interface Parties {
+    virtualCluster: true
+    issuer: true
+  }
+}
+
 /** Returns the failures of a request as metrics. They have no endpoint: the audit record and the access log do. */
 export const faultMetrics = (fault: Fault | undefined): Measured => ({
   values: { serverErrors: fault === 'server' ? 1 : 0, virtualClusterErrors: fault === 'virtualCluster' ? 1 : 0 },

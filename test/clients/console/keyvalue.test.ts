@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addressHolds } from '../../../clients/console/src/pages/whose/reportedaddress.ts'
 import { isLikeValue } from '../../../clients/console/src/text/keyvalue.ts'
-import { encodeKey } from '../../../lib/engine/meta/value/keyformat.ts'
+import { encodeKey } from '../../../lib/engine/meta/value/credentialformat.ts'
 
 describe('a value', () => {
   test('is recognized, whoever has made it', () => {

@@ -2,9 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { choicesFor } from '../../../clients/console/src/shell/palette/choices.ts'
-import { isLikeValue } from '../../../clients/console/src/text/keyvalue.ts'
 import { encodeKey } from '../../../lib/engine/meta/value/credentialformat.ts'
-import { encodeKey } from '../../../lib/engine/meta/value/keyformat.ts'
 import { keyOf } from './keys.ts'
 
 const pages = [

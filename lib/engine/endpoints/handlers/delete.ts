@@ -165,7 +165,7 @@ async function handleCollection(call: StoredCall): Promise<ApiResponse> {
       return await respond(200, success({ group: kind.group, kind: kind.plural }), output, warnings)
     return { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
   } catch (error) {
-    // A changed key is the reason to tell: it also stops the deletion.
+    // A changed credential is the reason to tell: it also stops the deletion.
     await ensureCredentialHolds(check)
     throw error instanceof OutOfTime ? unfinishedError(dryRun, names.length, error) : error
   } finally {

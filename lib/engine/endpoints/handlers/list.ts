@@ -3,7 +3,7 @@
  *
  * A limited list is one page. An unlimited list is read page by page at one revision and streamed, because a server must not
  * send `continue` unasked. An error after the first byte cuts the connection, so that no client takes a short list for a
- * complete one. So does a key that changes while the list is sent.
+ * complete one. So does a credential that changes while the list is sent.
  *
  * HEAD is answered with the status and the headers. It reads one page of one object, or of `limit` objects, and never watches.
  */

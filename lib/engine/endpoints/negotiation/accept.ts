@@ -49,7 +49,7 @@ const precedes = (a: Clause, b: Clause): boolean =>
   a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*')
 
 /** Returns the clauses, best first, by the insertion sort that Go uses for short slices. Source: goautoneg. */
-function clauses(header: string): Clause[] {
+export function clauses(header: string): Clause[] {
   const sorted: Clause[] = []
   for (const clause of header.split(',').slice(0, maxClauses).map(parseClause)) {
     if (clause) sorted.splice(sorted.findLastIndex((one) => !precedes(clause, one)) + 1, 0, clause)
@@ -57,7 +57,7 @@ function clauses(header: string): Clause[] {
   return sorted
 }
 
-function acceptedType({ type, subtype }: Clause): Output['mediaType'] | undefined {
+export function acceptedType({ type, subtype }: Clause): Output['mediaType'] | undefined {
   if (type === '*' && subtype === '*') return 'application/json'
   if (type !== 'application') return undefined
   if (subtype === 'json' || subtype === '*') return 'application/json'
@@ -67,11 +67,11 @@ function acceptedType({ type, subtype }: Clause): Output['mediaType'] | undefine
 const transforms: readonly string[] = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']
 
 /** Returns the type that a clause asks for instead of the object's own: `as`, `g` and `v`. */
-const typeParameters = ({ parameters }: Clause) =>
+export const typeParameters = ({ parameters }: Clause) =>
   ['as', 'g', 'v'].map((name) => parameters.get(name) ?? '') as [as: string, group: string, version: string]
 
 /** Returns the version of the ExecCredential for which a clause asks. Clients of Kubernetes read them from credential plugins. */
-function execVersion(clause: Clause): ExecVersion | undefined {
+export function execVersion(clause: Clause): ExecVersion | undefined {
   const [as, group, version] = typeParameters(clause)
   if (as !== 'ExecCredential' || group !== 'client.authentication.k8s.io') return undefined
   return version === 'v1' || version === 'v1beta1' ? version : undefined
@@ -89,7 +89,7 @@ function transformOf(clause: Clause): Output['transform'] | null {
 /** Parses a bool like strconv.ParseBool; anything else is false. */
 const truthy = (text: string): boolean => ['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)
 
-type Headers = Readonly<Record<string, string>>
+export type Headers = Readonly<Record<string, string>>
 
 /** Reports whether to indent: the clause decides first, then the query, then whether the client is a browser or curl. */
 const wantsPretty = (headers: Headers, pretty: string | undefined, clause?: Clause): boolean =>
@@ -184,22 +184,6 @@ export function negotiateDiscovery({ headers, query }: Asking): DiscoveryOutput 
       if (!mediaType || clause.parameters.get('v') !== version) continue
       return { mediaType, pretty: wantsPretty(headers, pretty, clause), version }
     }
-  }
-  return undefined
-}
-
-export type TokenForm = 'json' | 'text' | 'kubeConfig' | { execCredential: ExecVersion }
-
-/** Returns the form in which a token endpoint sends a credential, or undefined when no clause can be served. */
-export function negotiateToken({ accept = '' }: Headers): TokenForm | undefined {
-  for (const clause of clauses(accept.trim() || '*/*')) {
-    if (clause.type === 'text' && clause.subtype === 'plain') return 'text'
-    const mediaType = acceptedType(clause)
-    if (mediaType === 'application/yaml' && typeParameters(clause).join() === 'KubeConfig,,') return 'kubeConfig'
-    if (mediaType !== 'application/json') continue
-    if (typeParameters(clause).every((value) => value === '')) return 'json'
-    const execCredential = execVersion(clause)
-    if (execCredential) return { execCredential }
   }
   return undefined
 }

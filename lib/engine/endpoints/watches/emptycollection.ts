@@ -65,7 +65,7 @@ export async function emptyCollection(
 async function* none(): AsyncGenerator<never> {}
 
 /**
- * Yields the events of a watch: only bookmarks. The watch shows no objects, so it does not recheck its key. It lasts as long
+ * Yields the events of a watch: only bookmarks. The watch shows no objects, so it does not recheck its credential. It lasts as long
  * as other watches, because clients start a new one as soon as it ends.
  */
 async function* silence(

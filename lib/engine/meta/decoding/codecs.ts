@@ -112,8 +112,8 @@ function unrecognized(kind: string, why: string, body: Uint8Array): StatusError 
 const SHOWN_BYTES = 30
 
 /**
- * Returns a short body as Kubernetes quotes it. Redacts longer bodies completely: their first bytes may belong to an access
- * key (`{"spec":{"key":"mpk_…`, or only the key). A body of 30 bytes cannot contain one, because keys have at least 32 characters.
+ * Returns a short body as Kubernetes quotes it. Redacts longer bodies completely: their first bytes may belong to a
+ * credential. A body of 30 bytes cannot contain one, because credentials have at least 32 characters.
  */
 function excerpt(body: Uint8Array): string {
   if (body.length === 0) return '<empty>'

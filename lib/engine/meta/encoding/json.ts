@@ -29,7 +29,7 @@ export function stringify(value: unknown, indent?: number): string {
 /** A decoded text. */
 interface ParsedJson {
   value: JsonValue
-  /** Paths of duplicate members (`spec.scope.roles[0].foo`), at most 100. */
+  /** Paths of duplicate members (`spec.rules[0].foo`), at most 100. */
   duplicates: string[]
   floats: Floats
 }

@@ -15,7 +15,7 @@ export type FieldErrorType =
   | 'FieldValueTooLong'
   | 'FieldValueTooMany'
 
-/** One error: `field` is the path (`spec.scope.roles[1].role`), `message` the text after `<field>: `. */
+/** One error: `field` is the path (`spec.rules[1].verb`), `message` the text after `<field>: `. */
 export interface FieldError {
   type: FieldErrorType
   field: string

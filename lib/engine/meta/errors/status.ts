@@ -5,16 +5,23 @@
  */
 
 import { quote } from '../encoding/gotext.ts'
+import { CREDENTIAL } from '../program.ts'
 import type { GroupResource, Status, StatusCause, StatusDetails } from '../types.ts'
 import { withoutCredentials } from '../value/credentialtext.ts'
 import { filled } from '../value/defined.ts'
 import { aggregate, type FieldError, limitErrors, MAX_ERROR_TEXT, toCause } from './fielderror.ts'
 
+/** The parties that can cause errors. The program declares the others that it depends on (`declare module`). */
+export interface Parties {
+  client: true
+  server: true
+}
+
 /**
  * The party that caused an error, regardless of its code: kube-apiserver answers some client mistakes with 500 or 504.
  * Only faults of the server count as an outage.
  */
-export type Fault = 'client' | 'server' | 'virtualCluster' | 'issuer'
+export type Fault = keyof Parties
 
 /** An error with a public Status. `cause` and `fault` are only for logs and metrics and never reach a client. */
 export class StatusError extends Error {
@@ -79,7 +86,7 @@ function failure(
   return new StatusError(status, cause, fault)
 }
 
-/** Returns `ownedaccesskeys.management.platform`, or only the resource in the core group. */
+/** Returns `lamps.example.test`, or only the resource in the core group. */
 const qualified = ({ group, resource }: GroupResource): string => (group ? `${resource}.${group}` : resource)
 
 /** Returns the failure of a request for one object. */
@@ -101,12 +108,12 @@ function failureOf(
 export const badRequest = (message: string, cause?: unknown): StatusError =>
   failure(400, 'BadRequest', message, undefined, { cause })
 
-/** Returns a 401. `message` gives details only to the holder of a known key ("access key has expired"). */
+/** Returns a 401. `message` gives details only to the holder of a known credential, such as that it has expired. */
 export const unauthorized = (message = 'Unauthorized'): StatusError => failure(401, 'Unauthorized', message)
 
-/** Returns the 401 for a running request whose key was revoked, rotated or restricted after authorization. */
+/** Returns the 401 for a running request whose credential was revoked, replaced or restricted after authorization. */
 export const credentialChanged = (): StatusError =>
-  unauthorized('access key has been changed or deleted since the request was allowed')
+  unauthorized(`${CREDENTIAL} has been changed or deleted since the request was allowed`)
 
 /** Returns the 403 of a validating admission rule: `<resource> "<name>" is forbidden: <why>`. */
 export const forbiddenResource = (gr: GroupResource, name: string, why: string): StatusError =>

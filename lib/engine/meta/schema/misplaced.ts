@@ -1,6 +1,7 @@
 /** Rejects credentials in fields that are not meant for them; errors name the field but not the value. */
 import { LAST_APPLIED } from '../annotations.ts'
 import type { FieldError } from '../errors/fielderror.ts'
+import { CREDENTIAL } from '../program.ts'
 import type { JsonValue, KubeObject } from '../types.ts'
 import { holdsCredential, REDACTED } from '../value/credentialtext.ts'
 import { child } from '../value/walk.ts'
@@ -9,9 +10,9 @@ import { child } from '../value/walk.ts'
 const MOST_FINDINGS = 16
 
 /**
- * Returns an error for each string that contains an access key or a token of this service. `object` has no write-only values
+ * Returns an error for each string that contains a credential or a token of this service. `object` has no write-only values
  * any more; another module cleans its last-applied annotation. Strings that `old` contains are accepted: an object with
- * a key in it must remain editable, above all to disable it.
+ * a credential in it must remain editable.
  */
 export function misplacedCredentials(object: KubeObject, old?: KubeObject): FieldError[] {
   const found = textsIn(object, MOST_FINDINGS)
@@ -22,7 +23,7 @@ export function misplacedCredentials(object: KubeObject, old?: KubeObject): Fiel
     .map(({ path }) => ({
       type: 'FieldValueInvalid',
       field: path,
-      message: `Invalid value: ${REDACTED}: may not contain an access key or a token of this service`,
+      message: `Invalid value: ${REDACTED}: may not contain an ${CREDENTIAL} or a token of this service`,
     }))
 }
 

@@ -13,7 +13,7 @@ import { memberSchema } from './schema.ts'
 interface Pruned {
   /** The known fields of `spec` and `status`; shares nothing with the input. */
   object: JsonObject
-  /** Paths of dropped fields in byte order, at most 100, with names cut to 256 characters: `spec.scope.roles[0].foo`. */
+  /** Paths of dropped fields in byte order, at most 100, with names cut to 256 characters: `spec.rules[0].foo`. */
   unknown: string[]
   /** Deprecated fields in use, sorted, without the fields inside them. */
   deprecated: { path: string; instead: string }[]

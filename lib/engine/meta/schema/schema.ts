@@ -120,7 +120,7 @@ export const time = <const O extends Options<StringSchema> = None>(description: 
     O
   >
 
-/** A list, by default atomic: two appliers must not be able to widen a scope together. */
+/** A list, by default atomic: two appliers must not be able to widen a rule together. */
 export const list = <const I extends Schema, const O extends Options<ListSchema> = None>(
   description: string,
   items: I,

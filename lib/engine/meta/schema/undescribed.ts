@@ -1,7 +1,7 @@
 /**
  * Takes the members of a stored spec and status that their schema does not describe out of the way of a read or a write, and puts them
  * back. Another release has stored them: clients of this one neither see, set nor remove them, and do not lose them. Members
- * further inside, such as those of a scope, are not kept, because they belong to a value that the client replaces.
+ * further inside are not kept, because they belong to a value that the client replaces.
  */
 import type { JsonValue, KubeObject } from '../types.ts'
 import { isObject } from '../value/walk.ts'

@@ -1,4 +1,4 @@
-/** Defines the format of access keys (docs/access-keys.md). The service and all its clients share it, so it needs nothing of Node.js. */
+/** Defines the format of credentials. The service and all its clients share it, so it needs nothing of Node.js. */
 
 export const KEY_PREFIX = 'mpk_'
 
@@ -9,10 +9,10 @@ const SECRET_DIGITS = 43
 const CHECKSUM_DIGITS = 6
 const KEY_LENGTH = KEY_PREFIX.length + SECRET_DIGITS + CHECKSUM_DIGITS
 
-/** Matches an access key; its checksum must also be correct. */
+/** Matches a credential; its checksum must also be correct. */
 export const KEY_PATTERN = /^mpk_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/
 
-/** Encodes 32 bytes as an access key. */
+/** Encodes 32 bytes as a credential. */
 export function encodeKey(bytes: Uint8Array): string {
   const number = bytes.reduce((before, byte) => before * 256n + BigInt(byte), 0n)
   const body = KEY_PREFIX + base62(number, SECRET_DIGITS)
@@ -35,7 +35,7 @@ function base62(value: bigint, digits: number): string {
   return text.padStart(digits, '0')
 }
 
-/** The remainder of each byte. Every request with a key computes a checksum. */
+/** The remainder of each byte. Every request with a credential computes a checksum. */
 const REMAINDERS = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte
   for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
@@ -49,7 +49,7 @@ function crc32(text: string): number {
   return ~crc >>> 0
 }
 
-/** Returns every access key in the text, with its position. */
+/** Returns every credential of this format in the text, with its position. */
 export function* keysIn(text: string): Generator<{ key: string; at: number }> {
   for (let at = text.indexOf(KEY_PREFIX); at >= 0; at = text.indexOf(KEY_PREFIX, at + 1)) {
     const key = text.slice(at, at + KEY_LENGTH)

@@ -1,19 +1,20 @@
 /**
- * Finds and redacts access keys and tokens in text. Users paste credentials into names, labels and descriptions, which every reader of the
+ * Finds and redacts credentials and tokens in text. Users paste credentials into names, labels and descriptions, which every reader of the
  * object can see.
  */
+import { PROGRAM_GROUP } from '../program.ts'
 import { KEY_PREFIX, keysIn } from './credentialformat.ts'
 
 /** Replaces secrets in messages, logs and responses. */
 export const REDACTED = '<redacted>'
 
-/** Reports whether the text contains an access key or a token of this service. */
+/** Reports whether the text contains a credential or a token of this service. */
 export const holdsCredential = (text: string): boolean => holdsKey(text) || holdsToken(text)
 
 const holdsKey = (text: string): boolean => !keysIn(text).next().done
 
-/** The claim that every token of this service contains: see PRIVATE_CLAIM. */
-const OWN_CLAIM = '"management.platform"'
+/** The claim that every token of this service contains. */
+const OWN_CLAIM = `"${PROGRAM_GROUP}"`
 /** The beginning of the header of a JSON Web Token. */
 const TOKEN = 'eyJ'
 /** Matches a run of the characters that a token can contain. */
@@ -29,11 +30,11 @@ function holdsToken(text: string): boolean {
   return false
 }
 
-/** Matches access keys, also truncated ones and several in a row. */
+/** Matches credentials, also truncated ones and several in a row. */
 const LIKE_A_KEY = /mpk_\w{16,}/g
 const SHORTEST_HEADER = 11
 
-/** Replaces everything that resembles an access key or any issuer's JSON Web Token with `<redacted>`. */
+/** Replaces everything that resembles a credential or any issuer's JSON Web Token with `<redacted>`. */
 export function withoutCredentials(text: string): string {
   const keyless = text.includes(KEY_PREFIX) ? text.replace(LIKE_A_KEY, REDACTED) : text
   return keyless.includes(TOKEN) ? keyless.replace(RUN, withoutToken) : keyless

@@ -31,7 +31,7 @@ export const pollSlots = 512
 export const rewindSlots = 10_000
 /**
  * A page of a list ends with the object that reaches this many stored bytes, whether a selector matches it or not: some
- * 6,000 access keys of the usual size, or 40 of the largest ones that do not deflate. A page in which nothing matches takes
+ * 6,000 objects of the usual size, or 40 of the largest ones that do not deflate. A page in which nothing matches takes
  * eight queries, some 2,000 read units.
  */
 export const pageBytes = 8 * 1024 * 1024

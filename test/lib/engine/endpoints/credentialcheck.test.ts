@@ -53,7 +53,7 @@ async function startList(
     allowedGeneration: ({ user }) => user.key.generation,
     explain: () => [],
     watchLimits: { maxSeconds: 120, quietSeconds: 0 },
-    async credentialGeneration() {
+    async currentGeneration() {
       asked++
       if (now < lives * 1000) return 7
       if (unreadable) throw new StorageError('Unavailable', 'away')

@@ -65,7 +65,7 @@ async function runDelete(
     allowedGeneration: ({ user }) => user.key.generation,
     explain: () => [],
     watchLimits: { maxSeconds: 120, quietSeconds: 0 },
-    credentialGeneration: async () => (done < lives ? 1 : undefined),
+    currentGeneration: async () => (done < lives ? 1 : undefined),
     // Each deletion takes long enough for the key to be checked again.
     elapsed: () => done * 11_000,
     sleep: async () => {},

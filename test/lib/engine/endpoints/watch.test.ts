@@ -82,7 +82,7 @@ async function watch(
     allowedGeneration: ({ user }) => user.key.generation,
     explain: () => [],
     watchLimits: limits,
-    credentialGeneration: async () => generation(now / 1000),
+    currentGeneration: async () => generation(now / 1000),
     elapsed: () => now,
     every: () => () => {},
     openWatch: async () => ({ keep: () => keep(now / 1000), close: async () => {} }),
