@@ -6,7 +6,8 @@
 import type { Attributes } from '../access/attributes/attributes.ts'
 import { mayReviewAt, reviewAttributes } from '../access/review.ts'
 import { reasonWithEntry } from '../access/scoperefusal.ts'
-import { evaluateAt, targetOf } from '../access/scopes/place.ts'
+import { evaluateAt, type Place, targetOf } from '../access/scopes/place.ts'
+import { projectOf } from '../access/scopes/project.ts'
 import type { ScopeChain } from '../access/scopes/scope.ts'
 import { isMaster } from '../access/users/identity.ts'
 import { NO_RIGHT } from '../access/users/reviewright.ts'
@@ -76,8 +77,14 @@ function validate(spec: ReviewSpec): FieldError[] {
 /** Denies the request finally: the cluster asks no further authorizer. */
 const denied = (reason: string): JsonObject => ({ allowed: false, denied: true, reason })
 
-/** A client asks for no other token after a 403, so its token may have an older scope. */
-const OLDER = '; if the scope of the access key has it by now, the token is older: keyplane credential --refresh'
+/** Says how to get another token: a client asks for none after a 403, so its token may have an older scope. */
+function olderToken(place: Place, options: ReviewServices['scopes']): string {
+  const target =
+    place.type === 'cluster'
+      ? `--cluster ${place.name}`
+      : `--virtual-cluster ${projectOf(place.namespace, options) ?? 'PROJECT'}/${place.name}`
+  return `; if the scope of the access key has it by now, the token is older: keyplane credential --refresh ${target}`
+}
 
 const ENDED =
   'the access of the token was ended after it was issued: its access key was disabled, changed or reported as leaked. Get a new token'
@@ -126,7 +133,7 @@ async function judge(
   if (decision.allowed) return noOpinion
   const judgeAgain = (all: ScopeChain) => evaluateAt(all, place, attributes, scopes)
   const reason = reasonWithEntry(decision.reason, chain, attributes, { options: scopes, judge: judgeAgain })
-  return denied(chain === user.chain && !ended ? `${reason}${OLDER}` : reason)
+  return denied(chain === user.chain && !ended ? `${reason}${olderToken(place, scopes)}` : reason)
 }
 
 /** Returns how this API would decide the request if the user sent it with an access key without a scope. */

@@ -289,7 +289,7 @@ describe('SubjectAccessReview', () => {
   test('denies a request that one scope of the chain omits, and names the entry that it lacks', async () => {
     const rule = { verbs: ['list'], resources: [{ resources: ['pods'] }], namespaces: ['t'], cluster: 'eu' }
     const entry = JSON.stringify({ rules: [rule] })
-    const why = `spec.scope does not allow list of pods in namespace "t" in cluster "eu"; ${entry} would allow it; if the scope of the access key has it by now, the token is older: keyplane credential --refresh`
+    const why = `spec.scope does not allow list of pods in namespace "t" in cluster "eu"; ${entry} would allow it; if the scope of the access key has it by now, the token is older: keyplane credential --refresh --cluster eu`
     expect(await verdict(eu, inSpace, resource({ namespace: 't' }))).toEqual({
       allowed: false,
       denied: true,

@@ -1,6 +1,7 @@
 /** `keyplane clusters check`: against an API server that answers as each test says. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { NO_RIGHT } from '../../../lib/access/users/reviewright.ts'
 import { listeningOverTls } from '../../support/listeningovertls.ts'
 import { clusters, cluster as connected } from '../../support/objects.ts'
 import { useServer } from '../../support/sharedserver.ts'
@@ -79,13 +80,19 @@ test.each([
     when: 'it does not know tokens of keyplane',
     answers: says(401, { kind: 'Status', message: 'Unauthorized' }),
     step: 'user',
-    has: ['401. Unauthorized', 'cluster-config -- --cluster check-'],
+    has: ['401. Unauthorized', 'cluster-config -- --cluster check-', ' --issuer https://', ' --ca FILE'],
   },
   {
-    when: 'its webhook refuses',
+    when: 'it refuses, and may ask nobody',
     answers: says(403, { kind: 'Status', message: 'no' }),
     step: 'user',
-    has: ['403. no', 'right to review'],
+    has: ['403. no', 'Its RBAC or another authorizer refuses you'],
+  },
+  {
+    when: 'the key with which it asks may not review',
+    answers: says(403, { kind: 'Status', message: `forbidden: ${NO_RIGHT}` }),
+    step: 'user',
+    has: ['403. forbidden', 'The key with which it asks keyplane must have the right to review'],
   },
   { when: 'it fails', answers: says(500, {}), step: 'user', has: ['answered 500', 'log of its API server'] },
   { when: 'it is something else', answers: says(200, {}), step: 'user', has: ['answered 200', 'Kubernetes API'] },

@@ -378,7 +378,7 @@ describe('rotate', () => {
       expect(await run([name])).toMatchObject(says(4, '\nNothing was changed. Another run made that value'))
     }
     expect((await run([leaked.name, '--abort'])).stderr).toMatch(
-      /has ended\. The key has no value now: keyplane rotate/,
+      /has ended\. The key has no value now\. To give it one: keyplane rotate/,
     )
     expect((await run([disabled.name, '--abort'])).stderr).toMatch(/has ended\. The current one stays\.$/m)
   })

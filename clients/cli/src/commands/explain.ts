@@ -84,13 +84,16 @@ export const explain = command({
     const status = review.status as unknown as AccessReview
     if (values.output !== undefined) await printAs(values.output, review, io)
     else io.out(await describe(name, `${verb} ${what}`, status))
-    if (status.allowed && target && values.output === undefined) note(io, OLDER_TOKEN)
+    if (status.allowed && target && values.output === undefined) note(io, olderToken(values))
     return status.allowed ? 0 : 1
   },
 })
 
-const OLDER_TOKEN =
-  'If the cluster refuses it, the token may have an older scope of the key: a client asks for no other one after a 403. To get one: keyplane credential --refresh'
+/** Says how to get a token with the scope of today. A space is in every cluster. */
+function olderToken({ cluster = 'NAME', 'virtual-cluster': virtual }: Values<typeof options>): string {
+  const target = virtual === undefined ? `--cluster ${cluster}` : `--virtual-cluster ${virtual}`
+  return `If the cluster refuses it, the token may have an older scope of the key: a client asks for no other one after a 403. To get one: keyplane credential --refresh ${target}`
+}
 
 /** Returns the error of a key that its own scope forbids to ask about itself, with what to do. */
 function aboutItself(error: unknown, name: string): unknown {

@@ -36,7 +36,7 @@ export async function abortRotation(ending: Ending): Promise<string> {
   if (shown.pending) await end(ending, shown)
   await forget(file)
   return shown.pending
-    ? `The new value of access key "${name}" has ended. ${shown.current ? 'The current one stays.' : `The key has no value now: keyplane rotate ${name} gives it one.`}`
+    ? `The new value of access key "${name}" has ended. ${shown.current ? 'The current one stays.' : `The key has no value now. To give it one: keyplane rotate ${name}`}`
     : `Access key "${name}" has no new value that waits for its first use.`
 }
 

@@ -25,18 +25,33 @@ const SHORTEST_TOKEN = 60
 /** Returns the entry of a kube config for the cluster, with a token of the session's key. */
 export async function tokenEntry(io: Io, session: Session, target: Target, seconds: number): Promise<Entry> {
   const making = { io, session, way: 'token' as const, life: Math.max(seconds, SHORTEST_TOKEN), file: undefined }
-  if (target.kind === 'virtualCluster') return virtualClusterEntry(making, target)
+  if (target.kind === 'virtualCluster') return virtualClusterEntry(making, target).catch(withoutScopes)
   if (target.kind === 'cluster')
-    return clusterEntry(making, target).catch((error: unknown) => withoutAddress(error, target.name))
+    return clusterEntry(making, target)
+      .catch(withoutScopes)
+      .catch((error: unknown) => withoutAddress(error, target.name))
   throw new CliError('There is no cluster.')
 }
+
+/** Says what to do about a cluster that does not ask keyplane: nothing there would keep the command to a scope. */
+function withoutScopes(error: unknown): never {
+  if (!(error instanceof StatusError) || !error.message.includes(NO_SCOPES)) throw error
+  throw new CliError(error.message, {
+    exitCode: error.exitCode,
+    hint: 'Service accounts issue the tokens of this cluster, and it does not ask keyplane, so it enforces no scope such as that of --read-only. Use a cluster that accepts tokens of keyplane, or let an administrator give your account fewer rights there, and run the command without --read-only and --rule.',
+    cause: error,
+  })
+}
+
+/** How the server refuses a token of a service account for a scope that restricts. */
+const NO_SCOPES = 'a service account cannot be scoped'
 
 /** Says what to do about a cluster whose address is not known. */
 function withoutAddress(error: unknown, name: string): never {
   if (!(error instanceof CliError && error.cause instanceof StatusError && error.cause.code === 404)) throw error
   throw new CliError(error.message, {
     exitCode: error.exitCode,
-    hint: `keyplane does not know the address of ${name}, or you may not see it. To make it known: keyplane clusters create ${name}`,
+    hint: `keyplane does not know the address of ${name}, or you may not see it. To make it known: keyplane clusters create ${name} --server URL`,
     cause: error.cause,
   })
 }

@@ -38,7 +38,8 @@ export const clustersCheck = command({
     })
     const token = await step('token', () => tokenFor(session, cluster))
     const answer = await step('address', () => ask(io, cluster, token))
-    await step('user', async () => [undefined, `the cluster knows you as ${userIn(answer, cluster)}`])
+    const config = configCall(cluster, token, session)
+    await step('user', async () => [undefined, `the cluster knows you as ${userIn(answer, cluster, config)}`])
     await step('clock', async () => [undefined, `that of the cluster is ${secondsApart(answer, io)} s from this one`])
   },
 })
@@ -113,23 +114,45 @@ async function ask(io: Io, cluster: Cluster, token: string): Promise<[HttpsAnswe
 }
 
 /** Returns the user in the answer. Throws a CliError that says why the cluster did not accept the token. */
-function userIn({ code, text }: HttpsAnswer, cluster: Cluster): string {
+function userIn({ code, text }: HttpsAnswer, cluster: Cluster, config: string): string {
   const answer = objectIn(text) ?? {}
   const { userInfo } = (answer.status ?? {}) as { userInfo?: { username?: string } }
   if (code === 201 && userInfo?.username) return userInfo.username
   const said = messageOf(answer) ?? ''
-  throw new CliError(`The cluster answered ${code}. ${said}`.trimEnd(), { hint: remedyFor(code, cluster) })
+  throw new CliError(`The cluster answered ${code}. ${said}`.trimEnd(), {
+    hint: remedyFor(code, { cluster, config, said }),
+  })
 }
 
-function remedyFor(code: number, cluster: Cluster): string {
-  const { name } = cluster.metadata
+/** Returns the command that prints the files of the cluster, with the issuer of the token and the authority that it needs. */
+function configCall({ metadata: { name } }: Cluster, token: string, { certificateAuthority }: Session): string {
+  const { iss = 'URL' } = objectIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) ?? {}
+  const ca = certificateAuthority === undefined ? '' : ' --ca FILE'
+  return `npm run --silent cluster-config -- --cluster ${name} --issuer ${iss}${ca}`
+}
+
+interface Refusal {
+  cluster: Cluster
+  /** See `configCall`. */
+  config: string
+  /** What the cluster has said. */
+  said: string
+}
+
+/** How keyplane words that the key of a cluster may not review. A cluster passes it on. */
+const NO_REVIEW = /may not (create reviews|review requests)/
+
+function remedyFor(code: number, { cluster, config, said }: Refusal): string {
   if (code === 401 && byAccounts(cluster))
     return 'The token is of another cluster: spec.server is not the one in spec.credentials.'
   if (code === 401)
-    return `Its API server does not accept tokens of keyplane. Compare its files with: npm run cluster-config -- --cluster ${name}\nOne that has just started fetches the public keys within seconds.`
+    return `Its API server does not accept tokens of keyplane. Compare its files with: ${config}\nOne that has just started fetches the public keys within seconds.`
   if (code === 403 && byAccounts(cluster))
     return 'Its RBAC does not let your account ask who it is: the ClusterRoleBinding system:basic-user allows that to all.'
-  if (code === 403) return 'Its webhook refuses you: the key with which it asks keyplane must have the right to review.'
+  if (code === 403 && NO_REVIEW.test(said))
+    return 'The key with which it asks keyplane must have the right to review: docs/clusters.md, "The right to review".'
+  if (code === 403)
+    return 'Its RBAC or another authorizer refuses you. The ClusterRoleBinding system:basic-user lets everybody ask who they are. If it asks keyplane, the key with which it asks must have the right to review.'
   if (code >= 500) return 'It could not ask keyplane, or fails itself. Look into the log of its API server.'
   return 'spec.server does not seem to be the address of a Kubernetes API.'
 }
