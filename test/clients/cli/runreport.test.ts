@@ -1,7 +1,11 @@
 /** Tests what a report says of the end of a key, and which resources of a cluster a reader gets. */
 import { describe, expect, test } from 'vitest'
+import type { Session } from '../../../clients/cli/src/api/session.ts'
+import { StatusError } from '../../../clients/cli/src/api/status.ts'
+import type { Io } from '../../../clients/cli/src/io/io.ts'
 import { readableIn } from '../../../clients/cli/src/run/discovery.ts'
 import { narrowEnvironment, narrowedWords } from '../../../clients/cli/src/run/environment.ts'
+import { tokenEntry } from '../../../clients/cli/src/run/lifecycle.ts'
 import { reportText } from '../../../clients/cli/src/run/report.ts'
 import { givesCredential } from '../../../clients/core/src/credentialvariables.ts'
 import type { KeyUsage } from '../../../clients/core/src/usage.ts'
@@ -140,4 +144,22 @@ test('what named a kube config names that of the command, and one line says what
     'Removed from its environment: KUBECONFIG_BASE64, KUBE_TOKEN. Set to its kube config: KUBE_CONFIG_PATHS, K8S_AUTH_KUBECONFIG, TF_VAR_kubeconfig_path.',
   )
   expect(narrowedWords({ removed: [], set: [] })).toBe(undefined)
+})
+
+describe('a command in a cluster that does not ask keyplane', () => {
+  const refusing = (message: string) =>
+    ({
+      server: 'https://keys.example.com',
+      post: async () => {
+        throw new StatusError(403, { kind: 'Status', message }, { hint: 'another' })
+      },
+    }) as unknown as Session
+  const hintOf = (message: string) =>
+    tokenEntry({} as Io, refusing(message), { kind: 'cluster', name: 'eu' }, 60).catch(({ hint }) => hint)
+
+  test('is told why its scope would hold nothing there', async () => {
+    const said = 'the scope restricts what it may do there, and a service account cannot be scoped: a scope with eu'
+    expect(await hintOf(said)).toContain('it does not ask keyplane, so it enforces no scope')
+    expect(await hintOf('another refusal')).toBe('another')
+  })
 })
