@@ -72,7 +72,7 @@ once, and for each cluster its access entry. Both ask the API which role it is, 
     eks: {
       type: 'string',
       value: 'NAME',
-      help: 'with --service-accounts: name of a cluster in Amazon EKS; requires --region, and --issuer or --api',
+      help: 'with --service-accounts: a cluster of EKS; requires --region, and --issuer or --api',
     },
     region: { type: 'string', value: 'REGION', help: 'with --eks: the AWS region of the cluster' },
     'eks-role': {

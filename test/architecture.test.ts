@@ -75,15 +75,15 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   // It starts for each request whose own function starts as well.
   [/^authorizer$/, 339],
   [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 499],
-  [/^lifecycle$/, 517],
+  [/^lifecycle$/, 518],
   [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 502],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 515],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 516],
   // Strangers start this function, so it must start as quickly as others.
   [/^oauth2\/token$/, 569],
   // They judge issuers and the claims of ID tokens.
   [/^(identityproviders|federatedidentitycredentials)\//, 577],
-  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 561],
-  [/./, 541],
+  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 562],
+  [/./, 542],
 ]
 
 const isPackage = (to: string) => !/^(lib|functions|infra|events|test|clients)\/|^node:/.test(to)

@@ -78,7 +78,7 @@ test('a function has the names of the resources that it uses, and no secret', ()
     expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
     const byReference = Object.entries(Properties.Environment.Variables).filter(([, one]) => typeof one === 'object')
     for (const [name] of byReference)
-      expect([id, name]).toEqual([id, expect.stringMatching(/(_ID|_IDS|_NAME|^ISSUER|^API_URL|^RELEASE)$/)])
+      expect([id, name]).toEqual([id, expect.stringMatching(/(_ID|_IDS|_NAME|_ARN|^ISSUER|^API_URL|^RELEASE)$/)])
   }
 })
 
