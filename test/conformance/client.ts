@@ -1,4 +1,5 @@
 /** Sends the request of a step and reads the whole answer. */
+import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Json, Request, Step } from './scenario.ts'
@@ -8,6 +9,8 @@ export interface Target {
   /** Root of the API without a trailing slash. */
   base: string
   certificateAuthority: string
+  /** The group of paths that begin with one slash. Default: the group of this API. */
+  group?: string
   /** Bearer tokens by the names in steps; '' is the token of steps without a name. */
   tokens: Readonly<Record<string, string>>
 }
@@ -22,7 +25,6 @@ export interface Reply {
   ended: boolean
 }
 
-const groupPath = '/apis/management.platform/v1'
 const answerSeconds = 60
 const watchSeconds = 5
 
@@ -41,16 +43,18 @@ const MOST_TRIES = 10
 const isOverloaded = ({ code, headers }: Reply): boolean => code === 503 && headers['retry-after'] !== undefined
 
 export function createClient(target: Target): Client {
-  const agent = new https.Agent({ ca: target.certificateAuthority, keepAlive: true })
+  const { base, certificateAuthority: ca, group = 'management.platform' } = target
+  const { Agent, request } = base.startsWith('https:') ? https : http
+  const agent = new Agent({ ...(ca && { ca }), keepAlive: true })
 
   /** `reads` gets the number of events whenever some have arrived. */
   async function exchange(step: Step, reads: (events: number) => void = () => undefined): Promise<Reply> {
-    const path = step.path.startsWith('//') ? step.path.slice(1) : `${groupPath}${step.path}`
+    const path = step.path.startsWith('//') ? step.path.slice(1) : `/apis/${group}/v1${step.path}`
     const text = step.body === undefined || typeof step.body === 'string' ? step.body : JSON.stringify(step.body)
     const headers = headersOf(target, step, text)
     const options = { method: step.method, agent, headers }
     return new Promise((resolve, reject) => {
-      const sent = https.request(`${target.base}${path}`, options, (response) => {
+      const sent = request(`${base}${path}`, options, (response) => {
         const lines = createLines()
         const streams = step.watch !== undefined && response.statusCode === 200
         const most = streams ? (step.watch?.events ?? 0) : 0

@@ -66,8 +66,9 @@ export async function readScenario(path: string): Promise<Scenario> {
   return { file: basename(path), about, steps }
 }
 
-/** Reads all scenarios of a folder, sorted by file name. */
-export async function readScenarios(folder: string): Promise<Scenario[]> {
+/** Reads all scenarios of a folder of this one, sorted by file name. */
+export async function readScenarios(name: string): Promise<Scenario[]> {
+  const folder = join(import.meta.dirname, name)
   const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort()
   return Promise.all(files.map((file) => readScenario(join(folder, file))))
 }

@@ -1,12 +1,9 @@
-/** Defines one test for each scenario of a folder. All run on one server with unique names, concurrently where the store is in this process. */
-import { join } from 'node:path'
+/** Defines one test for each scenario. All run on one server with unique names, concurrently where the store is in this process. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { TestServer } from '../support/server.ts'
 import { isDynamoDB } from '../support/store.ts'
-import { type Exception, exceptions } from './exceptions.ts'
+import type { Exception } from './exceptions.ts'
 import { check, type Failure, type Subject } from './player.ts'
-import { readScenarios } from './scenario.ts'
-import { startSubject } from './subject.ts'
+import type { Scenario } from './scenario.ts'
 
 const below = (pointer: string, parent: string): boolean => pointer === parent || pointer.startsWith(`${parent}/`)
 
@@ -24,33 +21,34 @@ function judgeFailures(failures: readonly Failure[], allowed: readonly Exception
   }
 }
 
-export interface SuiteOptions {
-  /** The folder of the scenarios. */
-  folder: string
-  collectsGarbage: boolean
-  /** Returns tokens of the users in scenarios other than the administrator. */
-  tokens?(server: TestServer): Promise<Readonly<Record<string, string>>>
+export interface Started {
+  subject: Subject
+  stop(): Promise<void> | void
 }
 
-export async function conformanceSuite({ folder, collectsGarbage, tokens }: SuiteOptions): Promise<void> {
+export interface SuiteOptions {
+  /** What plays the scenarios. */
+  title: string
+  scenarios: readonly Scenario[]
+  exceptions: readonly Exception[]
+  start(): Promise<Started>
+}
+
+export function conformanceSuite({ title, scenarios, exceptions, start }: SuiteOptions): void {
   vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 })
-  const scenarios = await readScenarios(join(import.meta.dirname, folder))
-  let server: TestServer
-  let subject: Subject
+  let started: Started
 
   beforeAll(async () => {
-    const started = await startSubject({ collectsGarbage })
-    server = started.server
-    subject = { ...started.subject, tokens: { ...started.subject.tokens, ...(await tokens?.(server)) } }
+    started = await start()
   })
 
-  afterAll(() => server?.stop())
+  afterAll(() => started?.stop())
 
   // The clients of DynamoDB wait for a second, which 30 scenarios at once can use up on a busy machine.
   const together = isDynamoDB ? describe : describe.concurrent
-  together(`returns the same as kube-apiserver: ${folder}`, () => {
+  together(`returns the same as kube-apiserver: ${title}`, () => {
     test.for(scenarios.map((scenario) => [scenario.file, scenario] as const))('%s', async ([file, scenario]) => {
-      const failures = await check(scenario, subject)
+      const failures = await check(scenario, started.subject)
       const allowed = exceptions.filter((exception) => exception.file === file)
       expect(judgeFailures(failures, allowed)).toEqual({ unexpected: [], needless: [] })
     })
