@@ -337,6 +337,23 @@ describe('imports', () => {
   })
 })
 
+test('tests of the engine import the engine and test support, except for those that need a kind of the product or its server', async () => {
+  const files = await Array.fromAsync(glob('test/lib/engine/**/*.ts', { cwd: root }))
+  const product = /from '(?:\.\.\/)+(?:lib\/(?!engine\/)|infra\/|functions\/|clients\/)/
+  const using = files.filter((file) => product.test(readFileSync(join(root, file), 'utf8')))
+  expect(using.map((file) => file.slice('test/lib/engine/'.length)).sort()).toEqual([
+    'controllers/interruptions.test.ts',
+    'controllers/world.ts',
+    'endpoints/credentialcheck.test.ts',
+    'endpoints/deletecollection.test.ts',
+    'endpoints/lists/page.test.ts',
+    'endpoints/lists/selection.test.ts',
+    'endpoints/watch.test.ts',
+    'meta/value/credentialtext.test.ts',
+    'registry/plan.test.ts',
+  ])
+})
+
 describe('below the composition', () => {
   const isBelow = (file: string) => file.startsWith('lib/') && !/^lib\/(server|engine\/example)\//.test(file)
   const ambient = ['new Date()', 'Date.now()', 'Math.random', 'process.env', 'performance.now()']

@@ -6,8 +6,8 @@ import { boolean, int64, list, map, object, string, time } from '../../lib/engin
 import { column } from '../../lib/engine/registry/column.ts'
 import type { StoredKind } from '../../lib/engine/registry/kind.ts'
 import { createMemoryItems } from '../support/memoryitems.ts'
-import type { Subject } from './player.ts'
 import type { Json, Scenario } from './scenario.ts'
+import type { Started } from './suite.ts'
 
 const names = {
   displayName: string('The name that people see.'),
@@ -55,7 +55,7 @@ const Widget: StoredKind = {
   table: { resource: 'widgets', partitions: () => [], activity: false },
   columns: [column('Disabled', 'spec.disabled', 'Whether it is switched off.', { type: 'boolean', absent: false })],
   selectableFields: ['spec.user', 'spec.disabled'],
-  strategy: () => ({ access: () => ({ type: 'allowed' }) }),
+  strategy: () => ({ access: () => ({ type: 'allowed' }), mayRefer: () => undefined }),
 }
 
 const Gadget: StoredKind = {
@@ -144,9 +144,15 @@ export function translated(scenario: Scenario): Scenario {
   return JSON.parse(text, (name, value: Json) => (name === 'lines' && Array.isArray(value) ? value.sort() : value))
 }
 
-/** Starts the example of the engine with these kinds. */
-export async function startStrangers(): Promise<{ subject: Subject; stop(): void }> {
-  const server = serve([Widget, Gadget], createMemoryItems(Date.now)).listen(0, '127.0.0.1')
+type Looks = Partial<Pick<StoredKind, 'schema' | 'selectableFields'>>
+
+/** Starts the example of the engine with these kinds, which can have other fields. */
+export async function startStrangers(like: { cluster?: Looks; namespaced?: Looks } = {}): Promise<Started> {
+  const kinds = [
+    { ...Widget, ...like.cluster },
+    { ...Gadget, ...like.namespaced },
+  ]
+  const server = serve(kinds, createMemoryItems(Date.now)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const subject = { base: `http://127.0.0.1:${port}`, group: Widget.group, certificateAuthority: '', tokens: {} }

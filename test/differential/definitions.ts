@@ -16,6 +16,15 @@ export function plainSchema(schema: ObjectSchema): ObjectSchema {
   return { ...schema, properties: Object.fromEntries(members) }
 }
 
+/** Returns what a kind without any rules needs to look like a kind of this API, as a custom resource does. */
+export function likeness(kind: StoredKind): Pick<StoredKind, 'schema' | 'selectableFields'> {
+  const { spec, status } = kind.schema
+  return {
+    schema: { spec: plainSchema(spec), ...(status && { status: plainSchema(status) }) },
+    selectableFields: kind.selectableFields.filter((field) => isInside(field, kind)),
+  }
+}
+
 /** OpenAPI keywords that structural schemas do not support. */
 function structural(schema: JsonObject): JsonObject {
   const { deprecated: _, ...rest } = schema

@@ -1,11 +1,17 @@
 /**
- * Compares random sequences of requests on kube-apiserver and on this API: every answer must be the same. Set
+ * Compares random sequences of requests on kube-apiserver, on this API, and on the engine alone: every answer must be the same. Set
  * DIFFERENTIAL_SEEDS (`1-100` or `7`) for other sequences.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { VirtualClusterInstance } from '../../lib/clusters/virtualclusterinstance.ts'
+import { pageNotFound } from '../../lib/engine/endpoints/respond.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import type { Scenario } from '../conformance/scenario.ts'
+import { startStrangers, translated } from '../conformance/strangers.ts'
 import { type StartedSubject, startSubject } from '../conformance/subject.ts'
+import type { Started } from '../conformance/suite.ts'
 import { type Compared, compare, type Found, recordScenario } from './compare.ts'
+import { likeness } from './definitions.ts'
 import { generate } from './generator.ts'
 import { type Oracle, startOracle } from './oracle.ts'
 
@@ -16,6 +22,7 @@ const lanes = 4
 
 let oracle: Oracle
 let started: StartedSubject
+let strangers: Started
 
 /**
  * The number of plays of a sequence that differs. Managers are ordered by their times, so the second of an apply decides
@@ -23,21 +30,29 @@ let started: StartedSubject
  */
 const most = 4
 
+/** Reports whether the example of the engine serves the path: it has no texts for others. */
+const isServed = ({ differences }: Found): boolean =>
+  !differences.some(({ pointer, got }) => pointer === '/text' && got === pageNotFound.body)
+
 async function compareTwice(sequence: Scenario): Promise<Compared> {
   for (let times = 1; ; times++) {
-    const compared = await compare(await recordScenario(sequence, oracle), started.subject)
-    if (compared.found.length === 0 || times === most) return compared
+    const recorded = await recordScenario(sequence, oracle)
+    const compared = await compare(recorded, started.subject)
+    const alone = await compare(translated(recorded), strangers.subject)
+    const found = [...compared.found, ...alone.found.filter(isServed)]
+    if (found.length === 0 || times === most) return { ...compared, found }
   }
 }
 
 beforeAll(async () => {
-  ;[oracle, started] = await Promise.all([
+  ;[oracle, started, strangers] = await Promise.all([
     startOracle(process.env.KUBEBUILDER_ASSETS ?? ''),
     startSubject({ collectsGarbage: false }),
+    startStrangers({ cluster: likeness(OwnedAccessKey), namespaced: likeness(VirtualClusterInstance) }),
   ])
 })
 
-afterAll(() => Promise.all([oracle?.stop(), started?.server.stop()]))
+afterAll(() => Promise.all([oracle?.stop(), started?.server.stop(), strangers?.stop()]))
 
 test(`sequences ${from} to ${to} have the same answers on both servers`, async () => {
   const found: Found[] = []

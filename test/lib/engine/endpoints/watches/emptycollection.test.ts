@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { ApiRequest } from '../../../../../lib/engine/endpoints/request.ts'
 import { emptyCollection } from '../../../../../lib/engine/endpoints/watches/emptycollection.ts'
-import { CustomResourceDefinition } from '../../../../../lib/server/documents/customresourcedefinition.ts'
+import { Lamp } from '../../../../../lib/engine/example/kinds.ts'
 import { endless } from '../../../../support/deadlines.ts'
 import { admin } from '../../../../support/users.ts'
 
@@ -32,7 +32,7 @@ async function secondsOf(query: Record<string, string>, quietSeconds = 0): Promi
       now += ms
     },
   }
-  const { body } = await emptyCollection(request({ watch: '1', ...query }), CustomResourceDefinition, clock)
+  const { body } = await emptyCollection(request({ watch: '1', ...query }), Lamp, clock)
   const said: number[] = []
   for await (const _ of body as AsyncIterable<string>) said.push(now / 1000)
   return said
