@@ -125,6 +125,7 @@ const importedByClients = [
   'lib/access/scopes/unrestricted.ts',
   'lib/access/scopes/words.ts',
   'lib/access/advice/scopediff.ts',
+  'lib/clusters/cluster/network.ts',
   'lib/clusters/deployment.ts',
   'lib/engine/meta/encoding/jsonscanner.ts',
   'lib/engine/meta/encoding/yaml.ts',

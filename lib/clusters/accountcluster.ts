@@ -8,9 +8,10 @@ import { beingDeleted, invalidObject } from '../engine/meta/errors/status.ts'
 import type { KubeObject } from '../engine/meta/types.ts'
 import { KINDS } from '../kinds.ts'
 import { type AccountRequest, forbiddenToken, type IssueServices, issueAccountToken } from './boundtokens.ts'
+import type { Network } from './cluster/network.ts'
 import { clusterCredentials, trustedAuthority } from './clustersecret.ts'
 import { authorityOf, type ClusterRequest } from './connectedcluster.ts'
-import { requestedAddress, serverAddress, toInstance } from './instance.ts'
+import { networkOf, requestedAddress, serverAddress, toInstance } from './instance.ts'
 import { forbiddenKubeConfig, type Made, type Parent } from './kubeconfig.ts'
 import { type AccountTarget, SHORTEST_TOKEN_SECONDS } from './serviceaccounts/target.ts'
 import { tokenLifetime } from './token/tokenlifetime.ts'
@@ -32,6 +33,7 @@ export function accountCluster(
     ...parent,
     entry: target.label,
     server: requestedAddress(wanted.server) ?? server ?? '',
+    network: networkOf((object.spec ?? {}) as Network, wanted.server),
     errors: lifetimeErrors('spec.ttl', wanted.ttl, lifetime),
     issue: ({ dryRun }) =>
       issue(
@@ -66,6 +68,7 @@ export function accountInstance(
     ...parent,
     entry: `${instance.name}.${instance.namespace}`,
     server: serverAddress(instance, wanted.server),
+    network: networkOf(instance, wanted.server),
     errors: [
       ...lifetimeErrors('spec.certificateTTL', wanted.certificateTTL, lifetime),
       ...(wanted.clientCert ? [forbidden('spec.clientCert', why)] : []),

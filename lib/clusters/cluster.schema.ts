@@ -1,6 +1,7 @@
 /** Defines the fields of a connected cluster. */
 
 import { boolean, type FromSchema, object, string } from '../engine/meta/schema/schema.ts'
+import { network } from './network.schema.ts'
 import { SERVICE_ACCOUNTS } from './serviceaccounts/tokens.ts'
 import { serviceAccounts } from './serviceaccounts.schema.ts'
 import { access } from './virtualclusterinstance.schema.ts'
@@ -18,6 +19,7 @@ export const spec = object(
       'Base64-encoded PEM certificates of the certificate authorities of the API server. Written to kubeconfigs. If empty, clients trust public authorities.',
       { maxLength: 65536 },
     ),
+    ...network,
     tokens: string(
       'Which tokens the kubeconfigs have. Issuer, the default: tokens of this service, which the cluster verifies. The RBAC of the cluster decides what a token may do there, within the scopes of the access key. ServiceAccounts: tokens of service accounts of the cluster, one account for each user, team or subject. The cluster needs no configuration for them, and enforces no scopes.',
       { enum: ['Issuer', SERVICE_ACCOUNTS] },

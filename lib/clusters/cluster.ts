@@ -24,13 +24,22 @@ import type { Services } from '../keys/services.ts'
 import { KINDS } from '../kinds.ts'
 import { type Spec, spec, status } from './cluster.schema.ts'
 import { clusterTarget } from './serviceaccounts/target.ts'
-import { ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'
+import { directWarnings, ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'
 import { validateCluster } from './validateinstance.ts'
 
 const { subresource: KUBE_CONFIG } = KINDS.ClusterKubeConfig
 
 /** The members that determine access and where kubeconfigs point. Only system:masters may change them. */
-const PROTECTED = ['server', 'certificateAuthorityData', 'tokens', 'access', 'serviceAccounts', 'credentials'] as const
+const PROTECTED = [
+  'server',
+  'certificateAuthorityData',
+  'proxyURL',
+  'tlsServerName',
+  'tokens',
+  'access',
+  'serviceAccounts',
+  'credentials',
+] as const
 
 /** The members that determine to which address this service sends which credentials. A scope must not reach them. */
 const REACH = ['tokens', 'serviceAccounts', 'credentials'] as const
@@ -75,7 +84,7 @@ function plan({ type, draft, before, context: { user, now } }: Write): Planned {
   const refusal =
     (old && forbiddenInstanceChange(user, old, draft.object.spec ?? {}, PROTECTED)) ??
     forbiddenReach([next, old].some((spec) => spec?.credentials?.eks) ? EKS_REACH : REACH, next, old ?? {}, user)
-  return { refusal, items }
+  return { refusal, items, warnings: directWarnings(next) }
 }
 
 /** Names in scopes need no object, and the cluster has its own configuration. */

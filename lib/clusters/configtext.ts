@@ -1,8 +1,8 @@
 /** Writes kube configs (client-go's Config v1), and reads the credential of a written one. */
 import { dumpYaml, parseYaml } from '../engine/meta/encoding/yaml.ts'
 import type { JsonObject } from '../engine/meta/types.ts'
-import { toBase64 } from './cluster/pem.ts'
-import { readKubeConfig } from './cluster/readkubeconfig.ts'
+import { type Network, networkMembers } from './cluster/network.ts'
+import { fromBase64, toBase64 } from './cluster/pem.ts'
 
 /** A command that prints an ExecCredential. Clients run it whenever they need a credential. */
 export interface CredentialPlugin {
@@ -18,6 +18,8 @@ interface ConfigParts {
   name: string
   /** An https URL. */
   server: string
+  /** How clients reach it. */
+  network?: Network
   /** PEM. When absent, clients trust the authorities of their system. */
   certificateAuthority?: string
   user: ConfigUser
@@ -35,7 +37,13 @@ function userMembers(user: ConfigUser): JsonObject {
 }
 
 /** Returns the kube config as YAML. */
-export const kubeConfigText = ({ name, server, certificateAuthority, user }: ConfigParts): Promise<string> =>
+export const kubeConfigText = ({
+  name,
+  server,
+  network = {},
+  certificateAuthority,
+  user,
+}: ConfigParts): Promise<string> =>
   dumpYaml({
     apiVersion: 'v1',
     kind: 'Config',
@@ -45,6 +53,7 @@ export const kubeConfigText = ({ name, server, certificateAuthority, user }: Con
         cluster: {
           server,
           ...(certificateAuthority !== undefined && { 'certificate-authority-data': toBase64(certificateAuthority) }),
+          ...networkMembers(network),
         },
       },
     ],
@@ -56,12 +65,7 @@ export const kubeConfigText = ({ name, server, certificateAuthority, user }: Con
 /** Returns the token, or the certificate and key, of a kube config that this module wrote. */
 export async function writtenCredential(kubeConfig: string): Promise<Exclude<ConfigUser, { exec: unknown }>> {
   const { value } = await parseYaml(kubeConfig)
-  const {
-    token,
-    certificate = '',
-    key = '',
-  } = readKubeConfig(value, '', (place, why) => {
-    throw new Error(`written kube config: ${place} ${why}`)
-  })
-  return token === undefined ? { certificate, key } : { token }
+  const [{ user }] = (value as unknown as { users: [{ user: Readonly<Record<string, string>> }] }).users
+  const { token, 'client-certificate-data': certificate = '', 'client-key-data': key = '' } = user
+  return token === undefined ? { certificate: fromBase64(certificate) ?? '', key: fromBase64(key) ?? '' } : { token }
 }

@@ -8,7 +8,8 @@ import type { KubeObject } from '../engine/meta/types.ts'
 import { defined } from '../engine/meta/value/defined.ts'
 import { KINDS } from '../kinds.ts'
 import { fromBase64, parseCertificates, toPem } from './cluster/pem.ts'
-import { requestedAddress } from './instance.ts'
+import type { Spec } from './cluster.schema.ts'
+import { networkOf, requestedAddress } from './instance.ts'
 import { forbiddenKubeConfig, type Parent } from './kubeconfig.ts'
 import { type IssuerSettings, issueToken, prepareClusterToken, signatureWarnings } from './token/issuer.ts'
 import type { Signer } from './token/signer.ts'
@@ -33,7 +34,7 @@ export function connectedCluster(
 ): Parent {
   const { metadata, spec = {} } = cluster
   const { name = '' } = metadata
-  const { server, certificateAuthorityData: data } = spec as { server: string; certificateAuthorityData?: string }
+  const { server, certificateAuthorityData: data } = spec as Spec
   const scope = { clusters: [{ cluster: name }] }
   const prepared = prepareClusterToken({ user, scope, now, ...defined({ ttl: wanted.ttl }) }, settings)
   const errors = 'errors' in prepared ? prepared.errors : []
@@ -42,6 +43,7 @@ export function connectedCluster(
     ...parent,
     entry: name,
     server: requestedAddress(wanted.server) ?? server,
+    network: networkOf(spec as Spec, wanted.server),
     errors: errors.filter(({ field }) => field === 'spec.ttl'),
     async issue({ dryRun }) {
       if ('errors' in prepared) {

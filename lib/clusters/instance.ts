@@ -5,6 +5,7 @@ import { badRequest } from '../engine/meta/errors/status.ts'
 import type { KubeObject } from '../engine/meta/types.ts'
 import { defined } from '../engine/meta/value/defined.ts'
 import { memberOf } from './cluster/members.ts'
+import type { Network } from './cluster/network.ts'
 import { isServerUrl } from './cluster/serverurl.ts'
 
 export interface Instance {
@@ -15,6 +16,9 @@ export interface Instance {
   host?: string
   /** Base64 of PEM. */
   certificateAuthorityData?: string
+  /** How clients reach the ingress endpoint. */
+  proxyURL?: string
+  tlsServerName?: string
   /** Name of the secret below the deployment's prefix. Defaults to NAMESPACE/NAME. */
   secretReference: string
 }
@@ -25,11 +29,12 @@ export function toInstance({ metadata, spec = {} }: KubeObject): Instance {
   const ingress = memberOf(memberOf(spec, 'accessPoint'), 'ingress')
   const host = memberOf(ingress, 'enabled') === false ? undefined : text(ingress, 'host')
   const certificateAuthorityData = text(spec, 'certificateAuthorityData')
+  const [proxyURL, tlsServerName] = [text(spec, 'proxyURL'), text(spec, 'tlsServerName')]
   return {
     namespace,
     name,
     uid,
-    ...defined({ host, certificateAuthorityData }),
+    ...defined({ host, certificateAuthorityData, proxyURL, tlsServerName }),
     secretReference: text(memberOf(spec, 'credentialsSecretRef'), 'secretName') ?? `${namespace}/${name}`,
   }
 }
@@ -59,6 +64,10 @@ export function requestedAddress(wanted: string | undefined): string | { error: 
   if (wanted === undefined || wanted === '' || isServerUrl(wanted)) return wanted || undefined
   return { error: invalid('spec.server', withoutPassword(wanted), SERVER_RULE) }
 }
+
+/** Returns how clients reach the address of a kube config: of one that the client requests, nothing is known. */
+export const networkOf = ({ proxyURL, tlsServerName }: Network, wanted: string | undefined): Network =>
+  wanted ? {} : defined({ proxyURL, tlsServerName })
 
 export const SERVER_RULE = 'must be an absolute https URL without user, query and fragment'
 

@@ -5,6 +5,7 @@ import { rfc3339 } from '../engine/meta/encoding/time.ts'
 import type { FieldError } from '../engine/meta/errors/fielderror.ts'
 import { forbiddenResource, type StatusError } from '../engine/meta/errors/status.ts'
 import type { KindRow } from '../kinds.ts'
+import type { Network } from './cluster/network.ts'
 import { type ConfigUser, kubeConfigText } from './configtext.ts'
 import { entryNameOf } from './deployment.ts'
 import { isVisibleUser } from './token/visibleuser.ts'
@@ -18,6 +19,8 @@ export interface Parent {
   entry: string
   /** Its https URL, or the error of the requested one. */
   server: string | { error: FieldError }
+  /** How clients reach it. */
+  network: Network
   /** The errors of the other fields. */
   errors: readonly FieldError[]
   /** Makes the credential. A dry run checks what needs no cluster and no signature. It is called only if there are no errors. */
@@ -69,6 +72,7 @@ export async function createKubeConfig(
     kubeConfig: await kubeConfigText({
       name: entryNameOf(parent.entry, issuer),
       server,
+      network: parent.network,
       ...(made.authority !== undefined && { certificateAuthority: made.authority }),
       user: made.user,
     }),

@@ -5,7 +5,9 @@ import type { KubeObject } from '../engine/meta/types.ts'
 import { deepEqual } from '../engine/meta/value/equal.ts'
 import type { Companion, Stored } from '../engine/storage/interface.ts'
 import { announceEnding } from '../keys/credential/boundsecrets.ts'
+import type { Network } from './cluster/network.ts'
 import type { AccountTarget } from './serviceaccounts/target.ts'
+import { SERVICE_ACCOUNTS } from './serviceaccounts/tokens.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -39,6 +41,14 @@ export function endingOf(
   const next = after && after.object.metadata.deletionTimestamp === undefined ? targetIn(after.object) : undefined
   return deepEqual(old, next) ? [] : [announceEnding(old.key, now)]
 }
+
+/** Says that this service itself is no client that the fields of the network are for. */
+export const directWarnings = ({ tokens, proxyURL, tlsServerName }: Network & { tokens?: string }): string[] =>
+  tokens === SERVICE_ACCOUNTS && (proxyURL || tlsServerName)
+    ? [
+        'spec.proxyURL and spec.tlsServerName are for clients: this service connects directly to the address in its credentials, to make tokens and to end them',
+      ]
+    : []
 
 export const ENDING_WARNING =
   'tokens of its service accounts end within seconds if the cluster can be reached, and otherwise when they expire'

@@ -5,6 +5,7 @@
 import { type FieldError, forbidden, invalid, required } from '../engine/meta/errors/fielderror.ts'
 import { dnsLabelErrors } from '../engine/meta/object/names.ts'
 import type { KubeObject } from '../engine/meta/types.ts'
+import { isProxyUrl, isTlsServerName, type Network } from './cluster/network.ts'
 import { fromBase64, hasOtherBlocks, parseCertificates } from './cluster/pem.ts'
 import { isServerUrl } from './cluster/serverurl.ts'
 import { eksDomains, isEksServer } from './eks/reference.ts'
@@ -20,6 +21,7 @@ export function validateInstance(object: KubeObject, old?: KubeObject): FieldErr
   return [
     ...validateHost(changed('host')),
     ...validateAuthority(changed('certificateAuthorityData')),
+    ...validateNetwork(next, before),
     ...validateSecret(changed('secretReference')),
     ...validateAccounts((object.spec ?? {}) as ClusterSpec, (old?.spec ?? {}) as ClusterSpec),
   ]
@@ -33,6 +35,7 @@ export function validateCluster(next: ClusterSpec, before: ClusterSpec = {}): Fi
       ? []
       : [invalid('spec.server', withoutPassword(server), SERVER_RULE)]),
     ...validateAuthority(authority === before.certificateAuthorityData ? undefined : authority || undefined),
+    ...validateNetwork(next, before),
     ...validateAccounts(next, before),
     ...validateEksAddress(next),
   ]
@@ -119,7 +122,20 @@ function validateEksAddress({
 /** It is part of the record of each Secret. Those of EKS have 1,500 characters. */
 const MOST_AUTHORITY = 8192
 
-interface ClusterSpec {
+/** Returns the errors for what has changed. The messages do not repeat a password. */
+function validateNetwork({ proxyURL = '', tlsServerName = '' }: Network, before: Network = {}): FieldError[] {
+  const proxyRule = 'must be an https, http or socks5 URL with a host, without user, path and query'
+  return [
+    ...(proxyURL === '' || proxyURL === before.proxyURL || isProxyUrl(proxyURL)
+      ? []
+      : [invalid('spec.proxyURL', withoutPassword(proxyURL), proxyRule)]),
+    ...(tlsServerName === '' || tlsServerName === before.tlsServerName || isTlsServerName(tlsServerName)
+      ? []
+      : [invalid('spec.tlsServerName', tlsServerName, 'must be a DNS name, without a port')]),
+  ]
+}
+
+interface ClusterSpec extends Network {
   server?: string
   certificateAuthorityData?: string
   tokens?: string

@@ -17,7 +17,7 @@ import type { Credentials } from './cluster/credentials.ts'
 import { isFailure } from './cluster/failure.ts'
 import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
 import type { CredentialPlugin } from './configtext.ts'
-import { type Instance, labelOf, serverAddress } from './instance.ts'
+import { type Instance, labelOf, networkOf, serverAddress } from './instance.ts'
 import { forbiddenKubeConfig, type Made, type Parent } from './kubeconfig.ts'
 import { lifetimeWarnings, outlivingCertificate, outlivingRequest } from './outliving.ts'
 import { issueToken, prepareVirtualClusterToken } from './token/issuer.ts'
@@ -70,6 +70,7 @@ export function virtualCluster(request: VirtualClusterRequest, services: Virtual
     ...asParent(instance),
     entry: `${instance.name}.${instance.namespace}`,
     server: serverAddress(instance, spec.server),
+    network: networkOf(instance, spec.server),
     errors: [...('error' in ttl ? [ttl.error] : []), ...besidePlugin(spec)],
     async issue({ dryRun }) {
       const made = await makeUser({ ...request, dryRun }, 'error' in ttl ? undefined : ttl.seconds, services)

@@ -1,6 +1,7 @@
 /** Defines the fields of a virtual cluster instance. */
 
 import { boolean, type FromSchema, int64, list, object, string, time } from '../engine/meta/schema/schema.ts'
+import { network } from './network.schema.ts'
 import { SERVICE_ACCOUNTS } from './serviceaccounts/tokens.ts'
 import { serviceAccounts } from './serviceaccounts.schema.ts'
 
@@ -49,6 +50,7 @@ export const spec = object('Desired state of the virtual cluster instance.', {
       maxLength: 65536,
     },
   ),
+  ...network,
   tokens: string(
     'Which tokens the kubeconfigs have. Issuer, the default: tokens of this service, which the virtual cluster verifies, or client certificates. ServiceAccounts: tokens of service accounts of the virtual cluster, one account for each user, team or subject, and nothing else. It needs no configuration for them, and enforces no scopes.',
     { enum: ['Issuer', SERVICE_ACCOUNTS] },

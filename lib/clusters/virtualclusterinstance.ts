@@ -21,7 +21,7 @@ import type { Services } from '../keys/services.ts'
 import { KINDS } from '../kinds.ts'
 import { instanceTarget } from './serviceaccounts/target.ts'
 import { SERVICE_ACCOUNTS } from './serviceaccounts/tokens.ts'
-import { ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'
+import { directWarnings, ENDING_WARNING, endingOf, forbiddenReach } from './serviceaccounts.ts'
 import { validateInstance } from './validateinstance.ts'
 import { type Spec, spec, status } from './virtualclusterinstance.schema.ts'
 
@@ -103,7 +103,7 @@ function plan({ type, draft, before, context: { user, now } }: Write): Planned {
   const refusal =
     (old && forbiddenInstanceChange(user, old, next)) ??
     (isReached ? forbiddenReach(REACH, next, old ?? {}, user) : undefined)
-  return { refusal, items }
+  return { refusal, items, warnings: directWarnings(next) }
 }
 
 const strategy = (services: Services): Strategy => ({

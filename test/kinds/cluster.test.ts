@@ -141,6 +141,19 @@ describe('what can never work', () => {
       ]),
   )
 
+  test('in the proxy with a password is a 422 that does not repeat it', async () => {
+    const [cause, ...more] = await refused({ proxyURL: 'http://me:hunter2@proxy.example.com' })
+    expect([cause, more]).toEqual([
+      'spec.proxyURL: Invalid value: "<redacted>": must be an https, http or socks5 URL with a host, without user, path and query',
+      [],
+    ])
+  })
+
+  test('in the name of the certificate is a 422', async () =>
+    expect(await refused({ tlsServerName: '10.0.0.1' })).toEqual([
+      'spec.tlsServerName: Invalid value: "10.0.0.1": must be a DNS name, without a port',
+    ]))
+
   test.each(['a.b', '*', 'Eu', 'a/b', '-a', 'a_b', 'x'.repeat(64)])('in the name %j is a 422', async (name) => {
     const world = worldOf(Cluster, deployment.parts)
     const { code, details } = await refusal(world.create(world.object({ name }, { server })))
@@ -150,6 +163,8 @@ describe('what can never work', () => {
   test.each([
     { server: 'https://EU.example.com:443/k8s/clusters/c-1' },
     { certificateAuthorityData: base64(certificate) },
+    { proxyURL: 'socks5://proxy.example.com:1080', tlsServerName: 'eu.internal' },
+    { proxyURL: '', tlsServerName: '' },
   ])('is not in %j', async (spec) => {
     const world = worldOf(Cluster, deployment.parts)
     await world.create(world.object({ name: `fine-${++count}` }, { server, ...spec }))
@@ -180,6 +195,8 @@ describe('access to a cluster', () => {
   test.each([
     { server: 'https://evil.example.com' },
     { certificateAuthorityData: '' },
+    { proxyURL: 'http://evil.example.com' },
+    { tlsServerName: 'evil.example.com' },
     { tokens: 'Issuer' },
     { access: [{ verbs: ['*'], teams: ['ops'] }] },
   ])('a user with all verbs may change the texts, and not %j', async (change) => {

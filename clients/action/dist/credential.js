@@ -3,14 +3,14 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-FLYNNK7F.js";
+} from "./shared-5LW67G7I.js";
 import {
   Failure,
   messageOf,
   printable,
   readSession,
   warningOnce
-} from "./shared-ORTPZQ3R.js";
+} from "./shared-D6CT2AHA.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

@@ -2,6 +2,7 @@ import {
   EXEC_APIS,
   currentToken,
   isExecApi,
+  networkMembers,
   newKey,
   newKubeConfig,
   newToken,
@@ -12,7 +13,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-FLYNNK7F.js";
+} from "./shared-5LW67G7I.js";
 import {
   Failure,
   describe,
@@ -31,7 +32,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-ORTPZQ3R.js";
+} from "./shared-D6CT2AHA.js";
 
 // src/step.ts
 import { dirname, join, resolve } from "node:path";
@@ -176,14 +177,14 @@ function readBoolean(input, text) {
 }
 
 // src/kubeconfig.ts
-function kubeConfigText({ name, server, certificateAuthority, user }) {
+function kubeConfigText({ name, server, certificateAuthority, user, ...network }) {
   const authority = certificateAuthority && {
     "certificate-authority-data": Buffer.from(certificateAuthority).toString("base64")
   };
   const config = {
     apiVersion: "v1",
     kind: "Config",
-    clusters: [{ name, cluster: { server, ...authority } }],
+    clusters: [{ name, cluster: { server, ...authority, ...networkMembers(network) } }],
     users: [{ name, user: "token" in user ? user : pluginUser(user) }],
     contexts: [{ name, context: { cluster: name, user: name } }],
     "current-context": name

@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-ORTPZQ3R.js";
+} from "./shared-D6CT2AHA.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {

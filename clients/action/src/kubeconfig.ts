@@ -1,7 +1,8 @@
 /** Writes kube configs for servers that the step names, connected clusters and the management API, and changes those that the API has written. */
+import { type Network, networkMembers } from '../../../lib/clusters/cluster/network.ts'
 import { type ExecApi, type Plugin, pluginUser } from '../../core/src/plugin.ts'
 
-export interface ConfigParts {
+export interface ConfigParts extends Network {
   /** The name of the cluster, the user and the context. */
   name: string
   server: string
@@ -11,14 +12,14 @@ export interface ConfigParts {
 }
 
 /** Returns a kube config as JSON, which is YAML. */
-export function kubeConfigText({ name, server, certificateAuthority, user }: ConfigParts): string {
+export function kubeConfigText({ name, server, certificateAuthority, user, ...network }: ConfigParts): string {
   const authority = certificateAuthority && {
     'certificate-authority-data': Buffer.from(certificateAuthority).toString('base64'),
   }
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name, cluster: { server, ...authority } }],
+    clusters: [{ name, cluster: { server, ...authority, ...networkMembers(network) } }],
     users: [{ name, user: 'token' in user ? user : pluginUser(user) }],
     contexts: [{ name, context: { cluster: name, user: name } }],
     'current-context': name,

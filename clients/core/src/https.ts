@@ -10,6 +10,8 @@ export interface HttpsRequest {
   authorities?: string | string[] | undefined
   signal: AbortSignal
   agent?: Agent
+  /** The name in the certificate, if it is not the host of the URL. */
+  serverName?: string | undefined
   /** The largest answer that is read, in MiB. */
   mostMebibytes: number
 }
@@ -37,6 +39,7 @@ export async function sendHttps({
   authorities,
   signal,
   agent,
+  serverName,
   mostMebibytes,
 }: HttpsRequest): Promise<HttpsAnswer> {
   // Loading TLS takes longer than all the rest of a command that answers from a file.
@@ -54,6 +57,7 @@ export async function sendHttps({
         rejectUnauthorized: true,
         signal,
         ...(agent && { agent }),
+        ...(serverName && { servername: serverName }),
         ...(authorities !== undefined && { ca: authorities }),
         headers: { ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }), ...headers },
       },

@@ -34,6 +34,8 @@ const PROTECTED = [
   'access',
   'accessPoint',
   'certificateAuthorityData',
+  'proxyURL',
+  'tlsServerName',
   'tokens',
   'serviceAccounts',
   'credentialsSecretRef',

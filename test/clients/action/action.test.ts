@@ -337,9 +337,11 @@ describe('a connected cluster with an object', () => {
   })
 
   test('has a kube config that renews its token', async () => {
-    const { one, outputs, folder } = await done(await job({}, { renew: 'true' }), {})
+    const network = { proxyURL: 'socks5://proxy.example.com:1080', tlsServerName: 'east.internal' }
+    const { one, outputs, folder } = await done(await job(network, { renew: 'true' }), {})
     const config = await parseYaml(await readFile(outputs.kubeconfig ?? '', 'utf8'))
-    expect(config.clusters[0].cluster).toEqual(where)
+    const written = { 'proxy-url': network.proxyURL, 'tls-server-name': network.tlsServerName }
+    expect(config.clusters[0].cluster).toEqual({ ...where, ...written })
     expect(config.users[0].user.exec.args.at(-1)).toBe(folder)
     const printed: string[] = []
     const streams = { out: (text: string) => void printed.push(text), err: () => {} }

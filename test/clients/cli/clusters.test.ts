@@ -79,6 +79,16 @@ describe('keyplane clusters create', () => {
     expect((await stored()).json.spec).toEqual({ ...mine, certificateAuthorityData: data })
   })
 
+  test('takes the proxy and the name of the certificate', async () => {
+    const network = { 'proxy-url': 'socks5://proxy.example.com:1080', 'tls-server-name': 'mine.internal' }
+    expect((await create({ ...mine, ...network })).code).toBe(0)
+    expect((await stored()).json.spec).toEqual({
+      ...mine,
+      proxyURL: network['proxy-url'],
+      tlsServerName: network['tls-server-name'],
+    })
+  })
+
   test('takes an address that is written', async () => {
     const ca = await cli.write('mine.crt', authority.certificate)
     await cli.ok(['clusters', 'create', name, '--server', mine.server, '--ca', ca])
@@ -106,8 +116,9 @@ describe('keyplane clusters create', () => {
     ['a server that is no URL', { server: 'mine' }, {}, [], 'is not an https URL'],
     ['a server with a password', { server: 'https://a:secret@mine.example.com' }, {}, [], 'without user, query'],
     ['an unverified server', { ...mine, 'insecure-skip-tls-verify': true }, {}, [], 'nothing proves which server'],
-    ['a proxy', { ...mine, 'proxy-url': 'http://secret@proxy' }, {}, [], 'with proxy-url, which a Cluster does not'],
-    ['another TLS name', { ...mine, 'tls-server-name': 'x' }, {}, [], 'with tls-server-name'],
+    ['a proxy with a user', { ...mine, 'proxy-url': 'http://secret@proxy' }, {}, [], 'URL without a user'],
+    ['a proxy that is no URL', { ...mine, 'proxy-url': ['secret'] }, {}, [], 'URL without a user'],
+    ['a TLS name that is none', { ...mine, 'tls-server-name': '10.0.0.1' }, {}, [], 'is not a DNS name'],
     ['data that is no certificate', { ...mine, 'certificate-authority-data': 'c2VjcmV0' }, {}, [], 'no certificate in'],
     ['an authority that is not there', { ...mine, 'certificate-authority': 'no.crt' }, {}, [], 'does not exist'],
   ])('refuses a kube config with %s', async (_, cluster, more, args, message) => {

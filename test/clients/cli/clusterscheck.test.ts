@@ -1,7 +1,9 @@
 /** `keyplane clusters check`: against an API server that answers as each test says. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { NO_RIGHT } from '../../../lib/access/users/reviewright.ts'
+import { listening } from '../../support/listening.ts'
 import { listeningOverTls } from '../../support/listeningovertls.ts'
 import { clusters, cluster as connected } from '../../support/objects.ts'
 import { useServer } from '../../support/sharedserver.ts'
@@ -57,6 +59,22 @@ test('goes the whole way, with a token for this cluster', async () => {
   expect(seen).toEqual(['POST /apis/authentication.k8s.io/v1/selfsubjectreviews Bearer JWT'])
 })
 
+test('goes through the proxy of the object', async () => {
+  const tunnelled: unknown[] = []
+  const proxy = await listening(
+    createServer().on('connect', ({ url }, socket) => {
+      tunnelled.push(url)
+      const onward = connect(Number(url?.split(':')[1]), '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
+      socket.on('error', () => onward.destroy()).pipe(onward)
+      onward.pipe(socket)
+    }),
+  )
+  const { code, stdout } = await check({ proxyURL: proxy.url })
+  await proxy.stop()
+  expect([code, tunnelled]).toEqual([0, [new URL(api.url).host]])
+  expect(stdout).toContain(`${api.url} answers through ${proxy.url}`)
+})
+
 test.each([
   {
     when: 'keyplane does not reach the cluster',
@@ -69,6 +87,24 @@ test.each([
     spec: { certificateAuthorityData: '' },
     step: 'address',
     has: ['certificate', 'spec.certificateAuthorityData'],
+  },
+  {
+    when: 'its proxy is one of SOCKS',
+    spec: { proxyURL: 'socks5://127.0.0.1:9' },
+    step: 'address',
+    has: ['one of SOCKS, which Node.js does not speak', 'kubectl auth whoami'],
+  },
+  {
+    when: 'its proxy does not listen',
+    spec: { proxyURL: 'http://127.0.0.1:9' },
+    step: 'address',
+    has: ['spec.proxyURL'],
+  },
+  {
+    when: 'its certificate is for another name',
+    spec: { tlsServerName: 'other.example.com' },
+    step: 'address',
+    has: ['certificate', 'spec.tlsServerName'],
   },
   {
     when: 'nothing listens',
@@ -117,7 +153,7 @@ test.each([
   ['does not accept the stored credentials', 'They have ended. An administrator of the cluster makes'],
   ['does not permit this with the stored credentials', 'gives the service account of keyplane its rights again'],
   ['cannot be reached: the connection was refused', 'keyplane itself must reach the address'],
-  ['cannot be reached: AWS does not give this deployment the role for it', 'List the role of the cluster'],
+  ['cannot be reached: AWS does not give this deployment the role for it', 'An administrator of the deployment creates the role'],
 ])('where the cluster %s it says what to do, and not to try again', async (said, remedy) => {
   const name = `check-${++made}`
   const certificateAuthorityData = Buffer.from(api.certificateAuthority).toString('base64')

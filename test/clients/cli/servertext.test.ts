@@ -7,9 +7,10 @@ const config = (cluster: object, user: object = {}): string =>
 
 describe('of the kube config of a server', () => {
   // threat: plugin-8
-  test('only the address and the authority of the cluster are taken', async () => {
-    const cluster = { server: 'https://a.example.com', 'certificate-authority-data': 'YQ==' }
-    const more = { 'proxy-url': 'http://b', 'insecure-skip-tls-verify': true, 'certificate-authority': '/etc/passwd' }
+  test('only what says how clients reach the cluster is taken', async () => {
+    const network = { 'proxy-url': 'http://b', 'tls-server-name': 'c' }
+    const cluster = { server: 'https://a.example.com', 'certificate-authority-data': 'YQ==', ...network }
+    const more = { 'insecure-skip-tls-verify': true, 'certificate-authority': '/etc/passwd' }
     expect(await clusterIn(config({ ...cluster, ...more }))).toEqual(cluster)
   })
 
@@ -29,6 +30,8 @@ describe('of the kube config of a server', () => {
       config({ server: 'https://a', 'certificate-authority-data': 'a\nb' }),
       'is not base64',
     ],
+    ['a proxy with a user', config({ server: 'https://a', 'proxy-url': 'http://b@c' }), 'URL without a user'],
+    ['a TLS name that is none', config({ server: 'https://a', 'tls-server-name': 'b:1' }), 'is not a DNS name'],
     ['several clusters', JSON.stringify({ clusters: [{}, {}] }), 'one entry in clusters'],
     ['a text that is no YAML', 'a: [', 'it is not YAML'],
     ['a list', '[]', 'it is not an object'],

@@ -1,4 +1,5 @@
 /** Says what the kube config of a step is for. */
+import type { Network } from '../../../../lib/clusters/cluster/network.ts'
 import { clusterAudience, virtualClusterAudience } from '../../../core/src/exchange.ts'
 
 export type Target =
@@ -14,7 +15,7 @@ export type Target =
 
 export type ClusterTarget = Exclude<Target, { type: 'management' }>
 
-export interface Address {
+export interface Address extends Network {
   /** The URL of the kube-apiserver. */
   server: string
   /** PEM. */

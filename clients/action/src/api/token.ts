@@ -1,5 +1,6 @@
 /** Asks the API for tokens and kube configs, with an access key. */
 
+import { isProxyUrl, isTlsServerName } from '../../../../lib/clusters/cluster/network.ts'
 import { isBearer } from '../../../core/src/forms.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
 import type { Plugin } from '../../../core/src/plugin.ts'
@@ -108,14 +109,21 @@ export async function readAddress(
   if (answer.code !== 200) throw refusal(what, answer)
   for (const text of warningsIn(answer.headers.warning ?? [])) log.warning(text)
   const { spec, status } = (objectOf(answer) ?? {}) as Partial<Cluster>
-  const { server, certificateAuthorityData: data } = spec ?? {}
+  const { server, certificateAuthorityData: data, proxyURL = '', tlsServerName = '' } = spec ?? {}
   if (URL.parse(server ?? '')?.protocol !== 'https:' || server === undefined)
     throw new Failure(`the API answered without the address of cluster ${name}`)
+  if ((proxyURL !== '' && !isProxyUrl(proxyURL)) || (tlsServerName !== '' && !isTlsServerName(tlsServerName)))
+    throw new Failure(`the API answered with a proxy or a TLS name of cluster ${name} that no kube config may have`)
   if (status?.canUse === false)
     throw new Failure(
       `the access key may see cluster ${name}, but not use it: spec.access of the cluster or the scope of the key does not allow it`,
     )
-  return { server, ...(data && { certificateAuthority: Buffer.from(data, 'base64').toString() }) }
+  return {
+    server,
+    ...(data && { certificateAuthority: Buffer.from(data, 'base64').toString() }),
+    ...(proxyURL && { proxyURL }),
+    ...(tlsServerName && { tlsServerName }),
+  }
 }
 
 export interface Self extends Pick<Token, 'expires'> {

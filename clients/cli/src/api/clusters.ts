@@ -1,4 +1,5 @@
 /** Reads the objects of connected clusters. */
+import { networkMembers } from '../../../../lib/clusters/cluster/network.ts'
 import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
 import { CliError, UsageError } from '../io/errors.ts'
@@ -28,13 +29,14 @@ export function demandClusterName(name: string): void {
 /** Returns what a response says of a cluster. The server answers only with valid objects. */
 export const asCluster = (object: JsonValue): Cluster => object as unknown as Cluster
 
-/** Returns address and certificate authority as kube configs have them. Throws a CliError for an address that no kube config may have. */
+/** Returns how clients reach the cluster, as kube configs have it. Throws a CliError for an address that no kube config may have. */
 export const addressOf = ({ spec = {} }: Cluster): JsonObject =>
   addressIn({
     ...(spec.server !== undefined && { server: spec.server }),
     ...(spec.certificateAuthorityData && {
       'certificate-authority-data': spec.certificateAuthorityData.replace(/[\r\n]/g, ''),
     }),
+    ...networkMembers(spec),
   })
 
 /** Returns the cluster. Throws a CliError unless the key may create kube configs of it. */

@@ -2,6 +2,7 @@
  * Reads the kube config in an answer of the server. It takes only what a kube config needs, because kubectl runs commands and reads files
  * that a kube config names.
  */
+import { isProxyUrl, isTlsServerName } from '../../../../lib/clusters/cluster/network.ts'
 import { parseYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
 import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import { asSentence } from '../../../core/src/answers.ts'
@@ -10,19 +11,33 @@ import { CliError } from '../io/errors.ts'
 const invalid = (why: string): CliError =>
   new CliError(asSentence(`The server answered with a kube config that is not valid: ${why}`))
 
-/** Returns the address and the certificate authority of the only cluster. Throws a CliError for any other address than an HTTPS URL. */
+/** Returns how clients reach the only cluster. Throws a CliError for any other address than an HTTPS URL. */
 export async function clusterIn(text: string): Promise<JsonObject> {
   return addressIn(record((await onlyOne(text, 'clusters')).cluster))
 }
 
-/** Returns address and certificate authority of a cluster in a kube config. Throws a CliError for any other address than an HTTPS URL. */
-export function addressIn({ server, 'certificate-authority-data': authority }: JsonObject): JsonObject {
+/** Returns how clients reach a cluster in a kube config. Throws a CliError for any other address than an HTTPS URL. */
+export function addressIn({
+  server,
+  'certificate-authority-data': authority,
+  'proxy-url': proxy,
+  'tls-server-name': name,
+}: JsonObject): JsonObject {
   if (typeof server !== 'string' || !URL.canParse(server) || new URL(server).protocol !== 'https:') {
     throw invalid('the address of the cluster is not an HTTPS URL')
   }
-  if (authority === undefined) return { server }
-  if (typeof authority !== 'string' || !BASE64.test(authority)) throw invalid('the certificate authority is not base64')
-  return { server, 'certificate-authority-data': authority }
+  if (authority !== undefined && (typeof authority !== 'string' || !BASE64.test(authority)))
+    throw invalid('the certificate authority is not base64')
+  if (proxy !== undefined && (typeof proxy !== 'string' || !isProxyUrl(proxy)))
+    throw invalid('the proxy is not an https, http or socks5 URL without a user')
+  if (name !== undefined && (typeof name !== 'string' || !isTlsServerName(name)))
+    throw invalid('the TLS server name is not a DNS name')
+  return {
+    server,
+    ...(authority !== undefined && { 'certificate-authority-data': authority }),
+    ...(proxy !== undefined && { 'proxy-url': proxy }),
+    ...(name !== undefined && { 'tls-server-name': name }),
+  }
 }
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/

@@ -1,15 +1,17 @@
 /**
- * Takes the address of a cluster from a kube config that somebody has for it: the server and the certificate authority, and nothing else.
+ * Takes the address of a cluster from a kube config that somebody has for it: the server, the certificate authority, the proxy and the name
+ * in the certificate, and nothing else.
  * Credentials are neither read nor shown.
  */
 import { createReadStream } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { isProxyUrl, isTlsServerName, type Network } from '../../../../lib/clusters/cluster/network.ts'
 import { parseYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
 import type { JsonObject, JsonValue } from '../../../../lib/engine/meta/types.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import { reasonOf } from '../io/filefailure.ts'
 
-export interface GivenAddress {
+export interface GivenAddress extends Network {
   server: string
   /** Certificates in PEM. Absent: clients trust public authorities. */
   certificateAuthority?: string
@@ -39,12 +41,6 @@ export async function addressInFile(file: string, context: string | undefined): 
       'Find its certificate authority, and give it: --server URL --ca FILE',
     )
   }
-  for (const member of ['proxy-url', 'tls-server-name'])
-    if (cluster[member])
-      throw wrong(
-        `clients reach the cluster of the context "${wanted}" with ${member}, which a Cluster does not have`,
-        'Give an address that needs none: --server URL --ca FILE',
-      )
   const { server, 'certificate-authority-data': data, 'certificate-authority': path } = cluster
   if (typeof server !== 'string') throw wrong(`the cluster of the context "${wanted}" has no server`)
   const authority =
@@ -53,7 +49,26 @@ export async function addressInFile(file: string, context: string | undefined): 
       : typeof path === 'string' && path !== ''
         ? await authorityInFile(resolve(dirname(file), path))
         : undefined
-  return { server: serverIn(server, file), ...(authority && { certificateAuthority: authority }) }
+  return {
+    server: serverIn(server, file),
+    ...(authority && { certificateAuthority: authority }),
+    ...networkIn(cluster, wrong),
+  }
+}
+
+/** The messages do not repeat the URL: it may have a password. */
+function networkIn(
+  { 'proxy-url': proxyURL = '', 'tls-server-name': tlsServerName = '' }: JsonObject,
+  wrong: (why: string, hint?: string) => CliError,
+): Network {
+  if (proxyURL !== '' && (typeof proxyURL !== 'string' || !isProxyUrl(proxyURL)))
+    throw wrong(
+      'the proxy-url of the cluster is not an https, http or socks5 URL without a user',
+      'A Cluster has no password of a proxy: everybody who may use it would see it.',
+    )
+  if (tlsServerName !== '' && (typeof tlsServerName !== 'string' || !isTlsServerName(tlsServerName)))
+    throw wrong('the tls-server-name of the cluster is not a DNS name')
+  return { ...(proxyURL && { proxyURL }), ...(tlsServerName && { tlsServerName }) }
 }
 
 /** Returns the certificates of a file in PEM, without anything else that it has, such as a private key. */

@@ -72,6 +72,30 @@ describe('a kube config', () => {
     expect(await functions.get().parts.authenticate(config.users[0].user.token)).not.toHaveProperty('user')
   })
 
+  test('has the proxy and the name of the certificate, unless the address is another one', async () => {
+    await make(
+      { name: 'far' },
+      {
+        server: 'https://far.example.com',
+        proxyURL: 'socks5://proxy.example.com:1080',
+        tlsServerName: 'far.internal',
+        access: [{ verbs: ['use'], users: ['alice'] }],
+      },
+    )
+    const clusterOf = async (spec: object) =>
+      (await parseYaml((await fetch('far', spec)).json.status.kubeConfig)).clusters[0].cluster
+    expect(await clusterOf({})).toEqual({
+      server: 'https://far.example.com',
+      'proxy-url': 'socks5://proxy.example.com:1080',
+      'tls-server-name': 'far.internal',
+    })
+    expect(await clusterOf({ server: 'https://own.example.com' })).toEqual({ server: 'https://own.example.com' })
+    // The form of a plugin reads the credential from the written file.
+    const accept = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1'
+    const { json: plugin } = await fetch('far', {}, alice, {}, { headers: { ...json, accept } })
+    expect(plugin.status.token).toMatch(/^ey/)
+  })
+
   test('has no authority if the cluster has none, and the address of spec.server', async () => {
     const { json } = await fetch('us', { server: 'https://tunnel.example.com/us' })
     const { clusters: listed } = await parseYaml(json.status.kubeConfig)

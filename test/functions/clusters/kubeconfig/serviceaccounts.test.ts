@@ -66,6 +66,20 @@ async function endings(): Promise<void> {
   await functions.run('boundsecrets')
 }
 
+test.each([{ proxyURL: 'http://proxy.example.com' }, { tlsServerName: 'eu.internal' }])(
+  'a cluster with %j says that this service connects directly, if it has to',
+  async (network) => {
+    const warningFor = async (more: object) => {
+      const spec = { server: 'https://eu.example.com', ...network, ...more }
+      const body = { apiVersion: 'management.platform/v1', kind: 'Cluster', metadata: { name: `n${++count}` }, spec }
+      return (await functions.invoke('clusters/create', { user: admin, headers: json, body, query: {} })).headers
+        .warning
+    }
+    expect(await warningFor({})).toBeUndefined()
+    expect(String(await warningFor({ tokens: 'ServiceAccounts' }))).toContain('this service connects directly')
+  },
+)
+
 describe('a kube config', () => {
   test('has a token of the account of the user, for which the second one needs one request', async () => {
     const { cluster, name, user } = await begin()

@@ -60,6 +60,17 @@ describe('201', () => {
     expect(Date.parse(json.status.expirationTimestamp)).toBe((claims.exp ?? 0) * 1000)
   })
 
+  test('has the proxy and the name of the certificate of the instance, unless the address is another one', async () => {
+    const network = { proxyURL: 'http://proxy.example.com:3128', tlsServerName: 'far.internal' }
+    await make({ name: 'far' }, { owner: { user: 'alice' }, accessPoint: { ingress: { host } }, ...network })
+    const clusterOf = async (spec: object) =>
+      (await parseYaml((await fetch('far', spec)).json.status.kubeConfig)).clusters[0].cluster
+    const written = { 'proxy-url': 'http://proxy.example.com:3128', 'tls-server-name': 'far.internal' }
+    expect(await clusterOf({})).toEqual({ server: `https://${host}`, ...written })
+    expect(await clusterOf({ exec: plugin })).toEqual({ server: `https://${host}`, ...written })
+    expect(await clusterOf({ server: 'https://own.example.com' })).toEqual({ server: 'https://own.example.com' })
+  })
+
   test('allows users with an access rule', async () => expect((await fetch('used', {}, bob)).status).toBe(201))
 
   // As for a TokenRequest, the body may repeat the metadata of the instance if it matches.

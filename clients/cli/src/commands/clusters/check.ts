@@ -1,4 +1,5 @@
 /** `keyplane clusters check`: goes the way from a key into a connected cluster, and says what is missing on it. */
+import type { Agent } from 'node:https'
 import { messageOf, objectIn } from '../../../../core/src/answers.ts'
 import { type HttpsAnswer, sendHttps } from '../../../../core/src/https.ts'
 import { networkFailure } from '../../../../core/src/networkfailure.ts'
@@ -77,7 +78,7 @@ const REMEDIES: readonly (readonly [said: RegExp, remedy: string])[] = [
   ],
   [
     /does not give this deployment the role/,
-    'List the role of the cluster in the settings of the deployment, and let the role trust that of its function.',
+    'An administrator of the deployment creates the role: docs/first-eks-cluster.md, "Let keyplane in".',
   ],
   [
     /cannot be reached: |did not answer in time/,
@@ -98,19 +99,35 @@ const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 const REVIEW = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
 
 async function ask(io: Io, cluster: Cluster, token: string): Promise<[HttpsAnswer, string]> {
-  const { server = '', certificateAuthorityData: data } = cluster.spec ?? {}
+  const { server = '', certificateAuthorityData: data, proxyURL = '', tlsServerName: serverName } = cluster.spec ?? {}
+  const agent = proxyURL === '' ? undefined : agentOf(proxyURL)
   const url = new URL(server.replace(/\/+$/, '') + REVIEWS)
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' }
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(TIMEOUT_MILLISECONDS)])
   const authorities = data ? Buffer.from(data, 'base64').toString() : undefined
-  const sent = sendHttps({ url, method: 'POST', headers, body: REVIEW, authorities, signal, mostMebibytes: 1 })
+  const request = { url, method: 'POST', headers, body: REVIEW, authorities, signal, mostMebibytes: 1, serverName }
+  const sent = sendHttps({ ...request, ...(agent && { agent: await agent }) }).finally(async () =>
+    (await agent)?.destroy(),
+  )
   const answer = await sent.catch((error: unknown) => {
     throw new CliError(networkFailure(error, url.host, io.env).text, {
-      hint: `Clients use spec.server and spec.certificateAuthorityData of the Cluster ${cluster.metadata.name}. Correct them, or the network between this machine and the cluster.`,
+      hint: `Clients use spec.server, spec.certificateAuthorityData, spec.proxyURL and spec.tlsServerName of the Cluster ${cluster.metadata.name}. Correct them, or the network between this machine and the cluster.`,
       cause: error,
     })
   })
-  return [answer, `${url.origin} answers, with a certificate of the authority of the object`]
+  const through = proxyURL === '' ? '' : ` through ${proxyURL}`
+  return [answer, `${url.origin} answers${through}, with a certificate of the authority of the object`]
+}
+
+/** Returns what sends requests through a proxy. Throws a CliError for one that kubectl can use, and Node.js cannot. */
+async function agentOf(proxyURL: string): Promise<Agent> {
+  const { protocol } = new URL(proxyURL)
+  if (protocol === 'socks5:')
+    throw new CliError(`The proxy ${proxyURL} is one of SOCKS, which Node.js does not speak.`, {
+      hint: 'kubectl does. Go the rest of the way with it: keyplane kubeconfig --cluster NAME --merge, then kubectl auth whoami',
+    })
+  const https = await import('node:https')
+  return new https.Agent({ proxyEnv: { HTTPS_PROXY: proxyURL } })
 }
 
 /** Returns the user in the answer. Throws a CliError that says why the cluster did not accept the token. */

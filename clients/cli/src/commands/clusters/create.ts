@@ -17,7 +17,7 @@ const options = {
   'from-kubeconfig': {
     type: 'string',
     value: 'FILE',
-    help: 'kube config from which the server and the certificate authority are read, and nothing else',
+    help: 'kube config from which the server, the certificate authority, the proxy and the TLS name are read, and nothing else',
   },
   'from-context': {
     type: 'string',
@@ -41,7 +41,7 @@ export const clustersCreate = command({
   name: ['clusters', 'create'],
   summary: 'Give a connected cluster an address, so that others get kube configs of it',
   description:
-    'Scopes and tokens name the cluster by the same name. The address is the one that clients use; keyplane never connects to it. Credentials in the kube config are not read.\n\n' +
+    'Scopes and tokens name the cluster by the same name. The address is the one that clients use: keyplane connects to it only on Amazon EKS. Credentials in the kube config are not read.\n\n' +
     'Only administrators can create clusters. Others see the cluster once its spec.access names them. Its API server must accept tokens of keyplane: "npm run cluster-config" prints the files for that.',
   positionals: [{ name: 'NAME', help: 'name of the cluster in scopes: lowercase letters, digits and -' }],
   options,
@@ -63,7 +63,7 @@ export const clustersCreate = command({
   async run({ values, positionals: [name = ''] }, io) {
     const { context, output, description } = values
     demandClusterName(name)
-    const { server, certificateAuthority } = await addressFrom(values)
+    const { server, certificateAuthority, ...network } = await addressFrom(values)
     const object = {
       apiVersion: 'management.platform/v1',
       kind: 'Cluster',
@@ -75,6 +75,7 @@ export const clustersCreate = command({
         ...(certificateAuthority && {
           certificateAuthorityData: Buffer.from(certificateAuthority).toString('base64'),
         }),
+        ...network,
       },
     }
     if (isLocal(server)) warn(io, 'only this machine reaches the server, and kube configs of others name it')

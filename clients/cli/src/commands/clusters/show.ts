@@ -34,6 +34,8 @@ export function factsOf({ metadata, spec = {}, status }: Cluster, io: Io): [stri
     ['Display name', spec.displayName],
     ['Description', spec.description],
     ['Server', spec.server],
+    ['Proxy', spec.proxyURL || undefined],
+    ['TLS name', spec.tlsServerName || undefined],
     ['Authority', authority ? 'its own' : 'public ones'],
     ['Tokens', spec.tokens ?? 'Issuer'],
     ...access.map((rule): [string, string] => ['Access', accessWords(rule)]),

@@ -18,7 +18,20 @@ import {
   warningsIn,
   withAttempts,
   writeHeld
-} from "./shared-ORTPZQ3R.js";
+} from "./shared-D6CT2AHA.js";
+
+// ../../lib/clusters/cluster/network.ts
+var HOST = /^(?:https?|socks5):\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[1-9][0-9]{0,4})?\/?$/;
+var isProxyUrl = (text) => {
+  const [, host] = HOST.exec(text) ?? [];
+  return host !== void 0 && !/^[.-]|[.-]$/.test(host) && URL.canParse(text);
+};
+var NAME = /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
+var isTlsServerName = (text) => text.length <= 253 && NAME.test(text) && !/^[\d.]+$/.test(text);
+var networkMembers = ({ proxyURL, tlsServerName }) => ({
+  ...proxyURL && { "proxy-url": proxyURL },
+  ...tlsServerName && { "tls-server-name": tlsServerName }
+});
 
 // ../core/src/projects.ts
 var prefixOf = ({ projectNamespacePrefix = "p-" }) => projectNamespacePrefix;
@@ -82,14 +95,21 @@ async function readAddress({ url, certificateAuthority }, key, name, log) {
   if (answer.code !== 200) throw refusal(what, answer);
   for (const text of warningsIn(answer.headers.warning ?? [])) log.warning(text);
   const { spec, status } = objectOf(answer) ?? {};
-  const { server, certificateAuthorityData: data } = spec ?? {};
+  const { server, certificateAuthorityData: data, proxyURL = "", tlsServerName = "" } = spec ?? {};
   if (URL.parse(server ?? "")?.protocol !== "https:" || server === void 0)
     throw new Failure(`the API answered without the address of cluster ${name}`);
+  if (proxyURL !== "" && !isProxyUrl(proxyURL) || tlsServerName !== "" && !isTlsServerName(tlsServerName))
+    throw new Failure(`the API answered with a proxy or a TLS name of cluster ${name} that no kube config may have`);
   if (status?.canUse === false)
     throw new Failure(
       `the access key may see cluster ${name}, but not use it: spec.access of the cluster or the scope of the key does not allow it`
     );
-  return { server, ...data && { certificateAuthority: Buffer.from(data, "base64").toString() } };
+  return {
+    server,
+    ...data && { certificateAuthority: Buffer.from(data, "base64").toString() },
+    ...proxyURL && { proxyURL },
+    ...tlsServerName && { tlsServerName }
+  };
 }
 async function readSelf(api, key, log) {
   const what = "the check of the access key";
@@ -379,6 +399,7 @@ var isUsable = (last) => last !== void 0 && last.life.until > Date.now();
 var isFresh = ({ from, until }) => Date.now() < from + (until - from) * RENEWED_AT;
 
 export {
+  networkMembers,
   requestToken,
   requestKubeConfig,
   requestClusterConfig,

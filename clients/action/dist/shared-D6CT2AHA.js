@@ -228,6 +228,7 @@ async function sendHttps({
   authorities,
   signal,
   agent,
+  serverName,
   mostMebibytes
 }) {
   const https = await import("node:https");
@@ -244,6 +245,7 @@ async function sendHttps({
         rejectUnauthorized: true,
         signal,
         ...agent && { agent },
+        ...serverName && { servername: serverName },
         ...authorities !== void 0 && { ca: authorities },
         headers: { ...body !== void 0 && { "content-length": String(Buffer.byteLength(body)) }, ...headers }
       },
