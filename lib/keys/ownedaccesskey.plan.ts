@@ -121,7 +121,8 @@ async function planCreate(services: Services, { draft, intent, context }: NewKey
     ...rightOf(user, specOf(object).scope),
     ...makersOf(user),
   }
-  const internal = encodeKeyInternal({ ...origin, credential })
+  const hint = value === undefined ? undefined : hintOf(value)
+  const internal = encodeKeyInternal({ ...origin, credential, ...defined({ hint }) })
   if (value !== undefined) context.note('credential', 'access key')
   refuseInvalid(object, validate(services, { object, internal }, undefined, { supplied: supplied.key, drops }))
 
@@ -140,7 +141,6 @@ async function planCreate(services: Services, { draft, intent, context }: NewKey
   ]
   // Administrators are exempt, so that they can create keys for themselves and for users who have reached the limit.
   const isExempt = most === 0 || (isMaster(user) && user.chain.length === 0)
-  const hint = value === undefined || supplied.key !== undefined ? undefined : hintOf(value)
   return {
     object,
     internal,
@@ -201,7 +201,12 @@ async function planUpdate(services: Services, write: Change): Promise<Planned> {
   }
   const ofServer = intent?.type === 'rotation' || intent?.type === 'leak' ? intent : undefined
   const change: PlannedChange | undefined = replacing
-    ? replaceValues(written, { credential: replacing, made: at, by: makerOf(user, settled, before) })
+    ? replaceValues(written, {
+        credential: replacing,
+        made: at,
+        by: makerOf(user, settled, before),
+        ...defined({ hint: hintOf(supplied.key ?? '') }),
+      })
     : await ofServer?.change(written, before, context)
   const object = change?.disables ? { ...asked, spec: { ...asked.spec, disabled: true } } : asked
   const internal = encodeKeyInternal(change?.internal ?? written)

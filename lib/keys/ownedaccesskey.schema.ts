@@ -71,6 +71,10 @@ export const status = object('Observed state of the access key.', {
   lastActivity: time('Last use of the key to access the API.'),
   owner: string('Owner of the key: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
   phase: string('Active, Leaked, Disabled, Expired or Terminating.', { readOnly: true }),
+  hint: string(
+    'The last six characters of the current value, if it has the format of generated ones. Absent for keys that release 0.1.0 made, until they are rotated.',
+    { readOnly: true },
+  ),
   leak: object(
     'Report of the current value as leaked. Present until a new value is used. The reported value never works again: rotate the key, then enable it.',
     {
@@ -108,7 +112,7 @@ export const status = object('Observed state of the access key.', {
   values: list(
     'The values of the key that have not ended: one, or two during a rotation. Absent if the key was never rotated. Empty if its only value has leaked.',
     object('A value of the key.', {
-      hint: string('The last six characters, if the server generated the value.'),
+      hint: string('The last six characters, if the value has the format of generated ones.'),
       state: string(
         'Current, Pending (made by a rotation and not used yet) or Retiring (the previous value during the overlap).',
       ),

@@ -56,7 +56,7 @@ const known = (times: Record<string, string | undefined>): JsonObject =>
  */
 function presentValues({ internal, activity }: Stored, life: KeyStatus, now: Date, items?: PresentedItems): JsonObject {
   const decoded = decodeKeyInternal(internal)
-  if (isUnrotated(decoded)) return { phase: life.state }
+  if (isUnrotated(decoded)) return { phase: life.state, ...known({ hint: (decoded.value ?? decoded).hint }) }
   const itemOf = (credential: KeyHash) => items?.(credentialItemKey(credential)) ?? {}
   const { firstUsed } = decoded.pending ? itemOf(decoded.pending.credential) : {}
   const facts = typeof firstUsed === 'number' ? { firstUsed } : {}
@@ -72,8 +72,10 @@ function presentValues({ internal, activity }: Stored, life: KeyStatus, now: Dat
     }),
   }))
   const { value, leak } = settled
+  const current: JsonObject = values.find(({ state }) => state === 'Current') ?? {}
   return {
     phase: phaseOf(life, settled),
+    ...(current.hint !== undefined && { hint: current.hint }),
     ...(leak && { leak: { reported: rfc3339OfUnix(leak.at), ...(leak.url && { url: leak.url }) } }),
     ...known({ lastRotation: value && value.number > 1 ? timeOf(value.made) : undefined }),
     values,

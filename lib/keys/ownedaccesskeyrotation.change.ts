@@ -5,6 +5,7 @@ import { endlessErrors, NO_FINISH, overlapErrors, replaceableFrom } from '../acc
 import { rfc3339OfUnix, unixSeconds } from '../engine/meta/encoding/time.ts'
 import { forbidden } from '../engine/meta/errors/fielderror.ts'
 import { conflict, forbiddenResource, invalidObject } from '../engine/meta/errors/status.ts'
+import { defined } from '../engine/meta/value/defined.ts'
 import { groupResource, type RequestContext } from '../engine/registry/kind.ts'
 import { type UpdateRequest, updateObject } from '../engine/registry/update.ts'
 import type { Stored } from '../engine/storage/interface.ts'
@@ -145,7 +146,7 @@ async function changeOf(
   // Another request may have made this value pending since the key was read: the write then runs again.
   const items = isOwn ? await requireNewValue(services, name, { hashes, stored: credential, known: name }) : []
   context.note('credential', 'access key')
-  const hint = isOwn ? {} : { hint: hintOf(value) }
+  const hint = defined({ hint: hintOf(value) })
   const made = { credential, made: now, by: makerOf(context.user, settled, old), ...hint, overlap: overlapSeconds }
   return { ...startRotation(settled, made, lifeOf(old.object).created), items }
 }

@@ -34,7 +34,7 @@ const spec = object('The requested rotation.', {
 
 const status = object('The result of the rotation.', {
   key: string('The new value. Absent in a dry run and after finish.'),
-  hint: string('The last six characters of the new value, if the server generated it.'),
+  hint: string('The last six characters of the new value, if it has the format of generated ones.'),
   phase: string('Pending until the new value is used for the first time; Finished after finish.'),
   requestedAt: time('When the rotation was first requested.'),
 })

@@ -143,9 +143,9 @@ function listed(store: Store, asked: RevocationSpec, { user }: RequestContext): 
 /** Describes a key. Keeps little of it: keys may be large. */
 function shownKey({ object, internal }: Stored, status: JsonObject): ShownKey {
   const { displayName } = (object.spec ?? {}) as { displayName?: string }
-  const { credential, value, ended } = decodeKeyInternal(internal)
+  const { credential, value, hint: first, ended } = decodeKeyInternal(internal)
   const { owner = '', lastActivity, expirationTimestamp } = status
-  const hint = ended ? undefined : value?.hint
+  const hint = ended ? undefined : value ? value.hint : first
   return {
     credential,
     shown: {

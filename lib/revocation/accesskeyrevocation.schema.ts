@@ -103,7 +103,7 @@ export const status = object('Result of the revocation. In a dry run, the result
       displayName: string('Name shown in the UI.'),
       lastActivity: time('Last use before the request.'),
       expirationTimestamp: time('When it expires. Absent if it does not expire.'),
-      hint: string('The last six characters of its current value, if the server generated it.'),
+      hint: string('The last six characters of its current value, if it has the format of generated ones.'),
     }),
   ),
   federatedIdentityCredentials: object('The same for federated identity credentials, if spec asks for them.', {

@@ -265,7 +265,7 @@ const tolerances: readonly Tolerance[] = [
     ends: true,
     fits: (want, got) =>
       [want.headers?.warning, textOf(want)].some((text = '') =>
-        /unknown field \\?"status\.(phase|owner|expirationTimestamp)/.test(text),
+        /unknown field \\?"status\.(phase|owner|hint|expirationTimestamp)/.test(text),
       ) &&
       (want.code === got.code || want.code >= 400),
   },

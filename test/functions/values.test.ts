@@ -1,4 +1,5 @@
 /** Tests the values of a key against the real store: rotations, their ends, and requests that race with them. */
+import { randomBytes } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { UserInfo } from '../../lib/access/users/user.ts'
 import type { JsonObject, KubeObject } from '../../lib/engine/meta/types.ts'
@@ -6,6 +7,7 @@ import { deleteObject } from '../../lib/engine/registry/delete.ts'
 import type { Store } from '../../lib/engine/registry/store.ts'
 import { updateObject } from '../../lib/engine/registry/update.ts'
 import { getCompanion } from '../../lib/engine/storage/readcompanions.ts'
+import { generateAccessKey } from '../../lib/keys/credential/accesskey.ts'
 import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
 import { decodeKeyInternal, type KeyInternal } from '../../lib/keys/credential/keyinternal.ts'
 import { readSignal, signalPartition } from '../../lib/keys/credential/signals.ts'
@@ -204,10 +206,10 @@ describe('a rotation', () => {
     expect(await states(key.token, token)).toEqual(['Current', 'Pending'])
   })
 
-  test('shows the end of a value that the server generated, which its credential stores', async () => {
+  test('shows the end of a value in the format of the server, and of no other', async () => {
     const key = await createKey()
     expect(await itemOf(key.token)).toMatchObject({ hint: key.token.slice(-6) })
-    expect(JSON.stringify((await rowOf(key.name)).internal)).not.toContain(key.token.slice(-6))
+    expect((await read(key.name)).status.hint).toBe(key.token.slice(-6))
     await rotate(key)
     const { status } = await read(key.name)
     expect(status.values).toEqual([
@@ -216,6 +218,14 @@ describe('a rotation', () => {
     ])
     const own = await createKey({ key: `${'own-value-of-'.padEnd(40, 'x')}${key.name}` })
     expect(await itemOf(own.token)).not.toHaveProperty('hint')
+    expect((await read(own.name)).status).not.toHaveProperty('hint')
+    const made = generateAccessKey(randomBytes)
+    const supplied = await createKey({ key: made })
+    expect((await read(supplied.name)).status.hint).toBe(made.slice(-6))
+    expect(await itemOf(made)).toMatchObject({ hint: made.slice(-6) })
+    const next = generateAccessKey(randomBytes)
+    await patch(supplied.name, 'merge', { spec: { key: next } })
+    expect((await read(supplied.name)).status.hint).toBe(next.slice(-6))
   })
 
   test('is preceded by the end of the value also where an exchange made the key, so that a revocation shows it', async () => {

@@ -19,7 +19,7 @@ export async function runProgram(args: readonly string[], io: Io): Promise<numbe
       error instanceof CliError
         ? error
         : (fileFailure(error) ?? new CliError(`keyplane has a defect: ${(error as Error).stack ?? error}`))
-    reportError(io, known)
+    reportError(io, { message: known.message, hint: known.hint ?? (await known.guess?.()) })
     return known.exitCode
   }
 }

@@ -19,10 +19,11 @@ export function generateAccessKey(randomBytes: (size: number) => Uint8Array): st
 }
 
 /**
- * Returns the end of a generated key, from which its holder recognises it: its checksum. It says nothing about a key that is
- * not known.
+ * Returns the end of a key, from which its holder recognises it: its checksum. It says nothing about 256 random bits. Undefined for a
+ * supplied value of another format, whose end may be a large part of what is secret in it.
  */
-export const hintOf = (key: string): string => key.slice(-6)
+export const hintOf = (key: string): string | undefined =>
+  KEY_PATTERN.test(key) && hasChecksum(key) ? key.slice(-6) : undefined
 
 /** Reports whether the text has the format of an access key. Other texts are rejected without a read. */
 export const isWellFormed = (token: string): boolean => problem(token) === undefined

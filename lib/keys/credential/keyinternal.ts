@@ -77,7 +77,7 @@ const FACTS = {
   made: isCount,
 }
 const FACTS_OPTIONAL = {
-  /** The last six characters, if the value was generated here. They are its checksum, so they reveal nothing. */
+  /** The last six characters, if the value has the format of the server. They are its checksum: see `hintOf`. */
   hint: isNonEmptyText,
   /**
    * The number of the first value of the row in which each value made the next one. Its own number if another key made it.
@@ -142,6 +142,8 @@ const REQUIRED = {
 }
 const OPTIONAL = {
   ...MADE_OPTIONAL,
+  /** The `hint` of the first value, while there are no facts of the current one. */
+  hint: isNonEmptyText,
   /** Facts of the current value. Absent: it is number 1, made when the key was created. */
   value: part((value): ValueFacts => strictRecord('the value of a key', value, FACTS, FACTS_OPTIONAL)),
   /** Present when the current value itself has ended: its item is a tombstone, and no write revives it. */

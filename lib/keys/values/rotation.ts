@@ -2,6 +2,7 @@
  * Changes the values of a key: rotates them, ends a rotation, and replaces all of them. The
  * functions take the internal part of the key as `settle` returns it, so a pending value is unused.
  */
+import { defined } from '../../engine/meta/value/defined.ts'
 import type { KeyInternal, ValueFacts } from '../credential/keyinternal.ts'
 import { REQUEST_SECONDS } from '../credential/keystatus.ts'
 import type { KeyHash } from '../credential/pepper.ts'
@@ -36,7 +37,7 @@ export function startRotation(
   created: number,
 ): ValuesChange {
   if (internal.retiring) throw new Error('a value of the key is retiring')
-  const { pending: before, value = { number: 1, made: created }, ...rest } = internal
+  const { pending: before, hint, value = { number: 1, made: created, ...defined({ hint }) }, ...rest } = internal
   const facts = factsOf({ ...next, made: madeAfterLeak(internal, next.made) }, lastNumber(internal) + 1)
   return {
     internal: { ...rest, value, pending: { ...facts, credential, overlap } },
@@ -59,11 +60,12 @@ export function finishRotation(internal: KeyInternal): ValuesChange {
 
 /** Returns the change that makes a value current at once. All others end, as `replaced`. */
 export function replaceValues(internal: KeyInternal, { credential, ...next }: NewValue): ValuesChange {
-  const { value, ended: _, leak: __, pending: ___, retiring: ____, ...rest } = internal
+  const { value, hint: _, ended: __, leak: ___, pending: ____, retiring: _____, ...rest } = internal
   // The values that other keys give to a key that was never rotated have one number, so that they can replace each other in turn.
   const number = isUnrotated(internal) && next.by === 'other' ? 1 : lastNumber(internal) + 1
+  const facts = value || number > 1 ? { value: factsOf(next, number) } : defined({ hint: next.hint })
   return {
-    internal: { ...rest, credential, ...((value || number > 1) && { value: factsOf(next, number) }) },
+    internal: { ...rest, credential, ...facts },
     ended: valuesOf(internal).map((one) => end(one, 'replaced')),
   }
 }

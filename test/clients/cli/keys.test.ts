@@ -310,6 +310,52 @@ describe('keys list', () => {
     expect(none).toEqual({ code: 0, stdout: '', stderr: 'No access key matches.\n' })
   })
 
+  test('finds the key whose value ends so, also one that a client made, and says which keys do not show it', async () => {
+    const generated = await server.makeKey({ user: 'frank' }, { name: 'generated' })
+    await server.make(KEYS, { metadata: { name: 'own-form' }, spec: { user: 'frank', key: 'o'.repeat(40) } })
+    const find = (...args: string[]) => cli.run(['keys', 'list', '--owner', 'frank', '-o', 'name', ...args])
+    const end = generated.token.slice(-6)
+    for (const text of [end, `…${end}`, end.slice(2)])
+      expect(await find('--ending', text)).toEqual({ code: 0, stdout: 'generated\n', stderr: '' })
+    const rotated = await server.post(`${KEYS}/generated/rotate`, {})
+    expect((await find('--ending', rotated.json.status.key.slice(-6))).stdout).toBe('generated\n')
+    expect(await find('--ending', 'zzzzz0')).toMatchObject(
+      says(0, '1 of 2 keys do not show how their values end. If you have the whole value: keyplane whose', ''),
+    )
+    expect(await find('--ending', generated.token)).toMatchObject(says(2, 'keyplane whose', ''))
+    expect((await find('--ending', generated.token)).stderr).not.toContain(end)
+  })
+
+  test('selects by state, end and last use, and sorts', async () => {
+    const make = (name: string, spec: object) =>
+      server.make(KEYS, { metadata: { name, labels: { sel: 'yes' } }, spec: { user: 'grace', ...spec } })
+    await make('sel-a', { ttl: 600 })
+    await make('sel-b', { ttl: 300, disabled: true })
+    await make('sel-c', { ttl: 86_400 * 30 })
+    await make('sel-d', {})
+    const names = async (...args: string[]) =>
+      (await cli.ok(['keys', 'list', '--label', 'sel=yes', '-o', 'name', ...args])).trim().split('\n')
+    expect(await names()).toEqual(['sel-a', 'sel-b', 'sel-c', 'sel-d'])
+    expect(await names('--state', 'disabled')).toEqual(['sel-b'])
+    expect(await names('--state', 'active', '--expires-within', '1h')).toEqual(['sel-a'])
+    expect(await names('--sort', 'expires')).toEqual(['sel-b', 'sel-a', 'sel-c', 'sel-d'])
+    expect(await names('--unused-since', '2126-01-01')).toHaveLength(4)
+    expect(await names('--unused-since', '1h')).toEqual([''])
+    expect(await cli.run(['keys', 'list', '--state', 'activ'])).toMatchObject(
+      says(2, 'must be one of active, disabled, expired, leaked, terminating, not "activ": did you mean active?'),
+    )
+    expect(await cli.run(['keys', 'list', '--sort', 'color'])).toMatchObject(
+      says(2, 'must be one of name, owner, created, last-used, expires'),
+    )
+    const wide = await cli.ok(['keys', 'list', '-l', 'sel=yes', '-o', 'wide'])
+    expect(wide).toMatch(
+      /^NAME .* ENDING +CREATED +MADE WITH +LABELS +DISPLAY NAME\nsel-a .* …\w{6} +just now .*sel=yes\n/,
+    )
+    expect(await cli.ok(['keys', 'list', '-l', 'sel=yes', '-o', 'jsonpath={.items[*].metadata.name}'])).toBe(
+      'sel-a sel-b sel-c sel-d',
+    )
+  })
+
   test('shows a rotation and an unlimited key in words', async () => {
     const clock = givenClock()
     await server.make(KEYS, { metadata: { name: 'rotating' }, spec: { user: 'dave' } })
@@ -321,6 +367,26 @@ describe('keys list', () => {
     expect(await cli.ok(['keys', 'show', 'rotating'], { clock })).toMatch(
       /^Created {8}just now \(.*\)$[\s\S]*^Pending value {2}…\w{6}, never used$/m,
     )
+  })
+
+  test('show says why and by whom a key was disabled, and the entries of its rules', async () => {
+    await publishEvents()
+    const rules = [{ verbs: ['get'], resources: [{ group: '', resources: ['pods'] }] }]
+    await server.make(KEYS, { metadata: { name: 'told' }, spec: { user: 'heidi', scope: { rules } } })
+    await cli.run(['keys', 'disable', 'told', '--yes', '--reason', 'left\u001b[2J'])
+    await publishEvents()
+    const shown = await cli.ok(['keys', 'show', 'told'])
+    expect(shown).toMatch(/^Disabled because +left\\u\{1b\}\[2J\nDisabled by +admin with \S+, just now \(/m)
+    expect(shown).toMatch(/^Rule +\{.*pods.*\}$/m)
+    expect(shown).toMatch(/^Value ends in +\w{6}$/m)
+  })
+
+  test('a name that nothing has is answered with the nearest one', async () => {
+    await server.make(KEYS, { metadata: { name: 'nightly-build' }, spec: { user: 'heidi' } })
+    const guessed = says(4, /not found\nDid you mean "nightly-build"\?\n$/)
+    for (const args of [['keys', 'show'], ['history'], ['keys', 'delete', '--yes'], ['usage']])
+      expect(await cli.run([...args, 'nightly-biuld'])).toMatchObject(guessed)
+    expect((await cli.run(['keys', 'show', 'something-else'])).stderr).not.toContain('Did you mean')
   })
 
   // threat: cli-4

@@ -199,15 +199,36 @@ describe('login', () => {
     expect(await cli.run(['whoami', '--context', 'frist'])).toMatchObject(
       says(2, 'There is no context "frist". The contexts are: first, second.', ''),
     )
-    const out = await cli.run(['logout'])
-    expect(out.stderr).toContain('Logged out of first.\nStill logged in to: second.')
+    expect(await cli.run(['whoami', '--context', 'frist'])).toMatchObject(says(2, 'Did you mean "first"?'))
+    const table = await cli.ok(['contexts'])
+    expect(table).toMatch(/^CURRENT +NAME +SERVER +CREDENTIAL\n\* +first +https.* +access key\n +second +https/)
+    expect(await cli.ok(['contexts', '-o', 'name'])).toBe('first\nsecond\n')
+    expect(table + (await cli.ok(['contexts', '-o', 'yaml']))).not.toContain('mpk_')
+    expect(await cli.run(['use', 'second'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `The current context is second: ${server.base}\n`,
+    })
+    expect(await cli.ok(['whoami'])).toMatch(/^User +alice$/m)
+    expect(await cli.run(['use', 'thrid'])).toMatchObject(
+      says(2, 'There is no context "thrid". The contexts are: first, second.\nLog in to make it'),
+    )
+    expect((await cli.run(['use', 'first'], { env: { KEYPLANE_URL: server.base } })).stderr).toContain(
+      'KEYPLANE_URL is set',
+    )
+    await logIn('--context', 'third')
+    // With several left, none is a safe choice.
+    expect((await cli.run(['logout'])).stderr).toContain(
+      'Logged out of third.\nNo context is the current one. Still logged in to: first, second.',
+    )
     for (const args of [['whoami'], ['logout']])
       expect(await cli.run(args)).toMatchObject(
-        says(
-          2,
-          'There is no current context. The contexts are: second.\nChoose one with: keyplane login --context NAME',
-        ),
+        says(2, 'There is no current context. The contexts are: first, second.\nChoose one with: keyplane use NAME'),
       )
+    await cli.ok(['use', 'first'])
+    expect((await cli.run(['logout'])).stderr).toBe('Logged out of first.\nThe current context is second.\n')
+    expect(await cli.run(['logout', '--context', 'secnod'])).toMatchObject(says(2, 'Did you mean "second"?'))
+    expect(await cli.ok(['whoami'])).toMatch(/^User +alice$/m)
   })
 
   test('keeps all contexts when several programs log in at once', async () => {
@@ -217,9 +238,18 @@ describe('login', () => {
     expect(Object.keys((await config()).contexts).sort()).toEqual(names)
   })
 
+  test.each(['console/', 'console', 'console/#/keys', 'console/docs/scopes.html?x=y'])(
+    'works with the address of a page: %s',
+    async (page) => {
+      const address = server.base.replace('kubernetes/management', page)
+      const { code, stderr } = await cli.run(['login', address, '--ca', ca], { input: server.adminKey })
+      expect([code, stderr]).toEqual([0, expect.stringContaining(`Logged in to ${server.base} as admin.`)])
+    },
+  )
+
   test('of a URL that serves something else says to check the URL', async () => {
-    const console = server.base.replace('kubernetes/management', 'console/')
-    const { stderr } = await cli.run(['login', console, '--ca', ca], { input: server.adminKey })
+    const other = server.base.replace('kubernetes/management', 'oauth2/')
+    const { stderr } = await cli.run(['login', other, '--ca', ca], { input: server.adminKey })
     expect(stderr).toContain('\nCheck the URL: it looks like')
   })
 

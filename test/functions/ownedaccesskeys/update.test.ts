@@ -17,8 +17,9 @@ test('ignores owner, phase and expirationTimestamp', async () => {
     subresource: 'status',
     body: { ...before, status },
   })
-  expect(json.status).toEqual({ owner: 'alice', phase: 'Disabled' })
-  expect((await read('computed')).status).toEqual({ owner: 'alice', phase: 'Disabled' })
+  const { hint } = before.status
+  expect(json.status).toEqual({ owner: 'alice', phase: 'Disabled', hint })
+  expect((await read('computed')).status).toEqual({ owner: 'alice', phase: 'Disabled', hint })
 })
 
 // Users cannot write the status, which reports what happened.

@@ -1,5 +1,6 @@
 /** Opens a session: the server and the credential of a context, with one method per HTTP verb. */
 import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
+import { nearest } from '../../../core/src/words/nearest.ts'
 import { type Config, type Context, readConfig } from '../config/contexts.ts'
 import { configFile } from '../config/paths.ts'
 import { readIfThere } from '../config/privatefile.ts'
@@ -8,6 +9,7 @@ import type { Io } from '../io/io.ts'
 import { type CallOptions, call } from './call.ts'
 import { type Exchange, exchangedKey, forgetExchangedKey } from './exchange.ts'
 import { keyIn } from './keytext.ts'
+import { nearestName } from './nearestname.ts'
 import { serverUrl } from './serverurl.ts'
 import { StatusError } from './status.ts'
 
@@ -70,10 +72,11 @@ export function sessionOf(io: Io, target: Target): Session {
       return await call(io, connection, { method, path, body }, options)
     } catch (error) {
       if (exchange && error instanceof StatusError && error.code === 401) await forgetExchangedKey(io, exchange)
+      if (error instanceof StatusError && error.code === 404) error.guess = () => nearestName(session, path)
       throw error
     }
   }
-  return {
+  const session: Session = {
     context: target.name,
     server,
     certificateAuthority,
@@ -88,6 +91,7 @@ export function sessionOf(io: Io, target: Target): Session {
     delete: (path, options, body) =>
       send('DELETE', path, body && options?.dryRun ? { ...body, dryRun: ['All'] } : body, options),
   }
+  return session
 }
 
 async function fromEnvironment({ env }: Io): Promise<Target | undefined> {
@@ -137,7 +141,17 @@ export function noContext(contexts: Config['contexts']): UsageError {
   }
   return new UsageError(
     `There is no current context. The contexts are: ${[...contexts.keys()].join(', ')}.`,
-    'Choose one with: keyplane login --context NAME',
+    'Choose one with: keyplane use NAME',
+  )
+}
+
+/** Returns the error for a context that does not exist. */
+export function unknownContext(name: string, known: Iterable<string>): UsageError {
+  const names = [...known]
+  const guess = nearest(name, names)
+  return new UsageError(
+    `There is no context "${name}". The contexts are: ${names.join(', ') || 'none'}.`,
+    guess === undefined ? `Log in to make it: keyplane login URL --context ${name}` : `Did you mean "${guess}"?`,
   )
 }
 
@@ -146,13 +160,7 @@ async function fromConfig(io: Io, asked: string | undefined): Promise<Target> {
   const name = asked ?? currentContext
   if (name === undefined) throw noContext(contexts)
   const context = contexts.get(name)
-  if (context === undefined) {
-    const known = [...contexts.keys()].join(', ') || 'none'
-    throw new UsageError(
-      `There is no context "${name}". The contexts are: ${known}.`,
-      `Log in to make it: keyplane login URL --context ${name}`,
-    )
-  }
+  if (context === undefined) throw unknownContext(name, contexts.keys())
   return { ...withWholeKey(io, name, context), name }
 }
 

@@ -10,9 +10,25 @@ export interface Option {
   help: string
   /** A default to show in the help. The command applies it. */
   default?: string
+  /** The values that there are. All others are refused with the nearest one. */
+  choices?: readonly string[]
+  /** What its values name, for completion. */
+  names?: Named
   /** True if an empty value means something. All other options refuse it: mostly it is a variable that a script has not set. */
   mayBeEmpty?: true
 }
+
+/** What a shell may complete. `file` is left to the shell. */
+export type Named =
+  | 'keys'
+  | 'contexts'
+  | 'clusters'
+  | 'virtual-clusters'
+  | 'trusts'
+  | 'providers'
+  | 'projects'
+  | 'roles'
+  | 'file'
 
 export type Options = Readonly<Record<string, Option>>
 
@@ -23,6 +39,8 @@ export interface Positional {
   optional?: true
   /** Takes all that follow. */
   multiple?: true
+  /** What it names, for completion. */
+  names?: Named
 }
 
 export interface Example {
@@ -31,7 +49,8 @@ export interface Example {
   run: string
 }
 
-export type Format = 'json' | 'yaml' | 'name'
+/** The values of `-o`. `wide` is a table with more columns. Where there is `json`, there is `jsonpath=TEMPLATE` too. */
+export type Format = 'json' | 'yaml' | 'name' | 'wide' | `jsonpath=${string}`
 
 export type Values<O extends Options> = {
   [Name in keyof O]: O[Name] extends { multiple: true }

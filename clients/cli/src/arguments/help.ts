@@ -96,7 +96,7 @@ export function usageOf({ name, positionals = [], rest, formats }: Command, call
     return optional ? `[${one}]` : one
   })
   const after = rest === undefined ? [] : [rest.optional ? `[-- ${rest.name}]` : `-- ${rest.name}`]
-  const output = formats === undefined ? [] : [`[-o ${formats.join('|')}]`]
+  const output = formats === undefined ? [] : ['[-o FORMAT]']
   return [call, ...name, ...words, '[OPTIONS]', ...output, ...after].join(' ')
 }
 

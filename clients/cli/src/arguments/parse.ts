@@ -13,9 +13,13 @@ const contextOption: Option = {
 const outputOption = (formats: readonly Format[]): Option => ({
   type: 'string',
   short: 'o',
-  value: formats.join('|'),
+  value: formatsOf(formats).join('|'),
   help: 'print the result in this format',
 })
+const formatsOf = (formats: readonly Format[]): string[] => [
+  ...formats,
+  ...(formats.includes('json') ? ['jsonpath=TEMPLATE'] : []),
+]
 const EMPTY = 'Leave the option out, or give it a value. Is a variable not set?'
 const helpOption: Option = { type: 'boolean', short: 'h', help: 'print this help' }
 
@@ -137,10 +141,16 @@ function readInput(command: Command, args: readonly string[], shell: Shell): Inp
     }
     // `-o=json`, as kubectl allows it.
     const value = token.rawName.startsWith('--') ? token.value : token.value?.replace(/^=/, '')
-    if (value === undefined || (!token.inlineValue && /^-./.test(value))) {
+    if (value === undefined || (!token.inlineValue && /^-[^\d]/.test(value))) {
       return refuse(`${token.rawName} needs a value: ${token.rawName} ${option.value ?? 'VALUE'}`)
     }
     if (value.trim() === '' && !option.mayBeEmpty) refuse(`the value of ${token.rawName} is empty`, EMPTY)
+    if (option.choices && !option.choices.includes(value)) {
+      const guess = nearest(value, option.choices)
+      refuse(
+        `${token.rawName} must be one of ${option.choices.join(', ')}, not "${value}"${guess === undefined ? '' : `: did you mean ${guess}?`}`,
+      )
+    }
     if (option.multiple) values[token.name] = [...((values[token.name] as string[] | undefined) ?? []), value]
     else if (values[token.name] !== undefined) refuse(`${token.rawName} is given twice`)
     else values[token.name] = value
@@ -160,11 +170,14 @@ function readInput(command: Command, args: readonly string[], shell: Shell): Inp
   if (rest === undefined && command.rest !== undefined && !command.rest.optional)
     refuse(`-- ${command.rest.name} is missing`)
   const { output } = values as CommonValues
-  if (output !== undefined && command.formats && !command.formats.includes(output)) {
-    refuse(`-o must be one of ${command.formats.join(', ')}, not "${output}"`)
+  if (output !== undefined && command.formats && !isFormat(command.formats, output)) {
+    refuse(`-o must be one of ${formatsOf(command.formats).join(', ')}, not "${output}"`)
   }
   return { values: values as Input<Options>['values'], positionals, rest }
 }
+
+const isFormat = (formats: readonly Format[], text: string): boolean =>
+  formats.some((one) => one === text) || (formats.includes('json') && text.startsWith('jsonpath='))
 
 function checkPositionals(
   { name, positionals = [] }: Command,

@@ -28,3 +28,27 @@ function requirement(part: string, option: string): JsonObject {
   }
   throw new UsageError(`${option} must be a label selector such as app=shop,env!=dev, not "${part}"`)
 }
+
+/** Returns the options that select by labels. Both are the same: one as kubectl has it, one as the options that set labels. */
+export const selectorOptions = (what: string, example: string) =>
+  ({
+    selector: {
+      type: 'string',
+      short: 'l',
+      value: 'SELECTOR',
+      help: `only ${what} with these labels, such as ${example}`,
+    },
+    label: { type: 'string', multiple: true, value: 'SELECTOR', help: 'the same as --selector' },
+  }) as const
+
+/** Returns the selector that the options ask for. The server judges it. */
+export function selectorOf({
+  selector,
+  label,
+}: {
+  selector?: string | undefined
+  label: string[]
+}): string | undefined {
+  const all = [...(selector === undefined ? [] : [selector]), ...label]
+  return all.length === 0 ? undefined : all.join(',')
+}

@@ -43,7 +43,7 @@ export const login = command({
     'It checks the key with the server, keeps both in a file that only you can read, and makes them the current context. ' +
     'The key comes from --key-file, KEYPLANE_KEY, KEYPLANE_KEY_FILE or standard input; in a terminal it is asked for. ' +
     'A key never belongs on the command line, where other users see it.\n\n' +
-    'Without a URL it logs in to the server of the context again, or makes another context the current one.',
+    'The URL of the console works too. Without a URL it logs in to the server of the context again.',
   positionals: [
     { name: 'URL', help: 'URL of the API, such as https://keys.example.com/kubernetes/management', optional: true },
   ],
@@ -56,13 +56,13 @@ export const login = command({
     },
     {
       does: 'Keep a second server beside the first, and go back',
-      run: 'keyplane login https://keys.example.com/dev --context dev\nkeyplane login --context keys.example.com',
+      run: 'keyplane login https://keys.example.com/dev --context dev\nkeyplane use keys.example.com',
     },
   ],
   async run({ values, positionals: [url] }, io) {
     const { contexts, currentContext } = await readConfig(io)
     const known = contexts.get(
-      values.context ?? (url === undefined ? (currentContext ?? '') : deploymentName(serverUrl(url))),
+      values.context ?? (url === undefined ? (currentContext ?? '') : deploymentName(loginUrl(url))),
     )
     if (url === undefined && known === undefined) {
       throw values.context === undefined
@@ -75,7 +75,7 @@ export const login = command({
             `To make it: keyplane login URL --context ${values.context}`,
           )
     }
-    const given = serverUrl(url ?? known?.server ?? '')
+    const given = url === undefined ? serverUrl(known?.server ?? '') : loginUrl(url)
     await demandConfig(io)
     const wanted = await contextOf(io, given, known, values, url !== undefined)
     const keptName = values.context ?? currentContext ?? ''
@@ -90,6 +90,9 @@ export const login = command({
     tell(io, name, context, self)
   },
 })
+
+/** Returns the URL of the API for the one that a person gives, which may be that of the console. */
+const loginUrl = (text: string): string => serverUrl(text.replace(/\/console(?:[/?#].*)?$/, ''))
 
 async function contextOf(
   io: Io,

@@ -1,7 +1,7 @@
 /** `keyplane logout`: forgets a context, its key and its cached credentials. */
 import { forgetContext } from '../api/exchange.ts'
 import { serverUrl } from '../api/serverurl.ts'
-import { noContext } from '../api/session.ts'
+import { noContext, unknownContext } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
 import { changeConfig } from '../config/contexts.ts'
 import { UsageError } from '../io/errors.ts'
@@ -24,20 +24,31 @@ export const logout = command({
       )
     }
     let left: string[] = []
+    let current: string | undefined
     let name = ''
     await changeConfig(io, (config) => {
       const asked = context ?? config.currentContext
       if (asked === undefined) throw noContext(config.contexts)
       const known = config.contexts.get(asked)
-      if (known === undefined) throw new UsageError(`There is no context "${asked}".`)
+      if (known === undefined) throw unknownContext(asked, config.contexts.keys())
       config.contexts.delete(asked)
-      if (config.currentContext === asked) delete config.currentContext
+      const names = [...config.contexts.keys()]
+      if (config.currentContext === asked) {
+        delete config.currentContext
+        // With several, none is a safe choice.
+        if (names.length === 1 && names[0] !== undefined) config.currentContext = names[0]
+      }
       name = asked
       forgetContext(io, { ...known, server: serverUrl(known.server) })
-      left = [...config.contexts.keys()]
+      left = names
+      current = config.currentContext
     })
     note(io, `Logged out of ${name}.`)
-    if (left.length > 0)
-      note(io, `Still logged in to: ${left.join(', ')}. Choose one with: keyplane login --context NAME`)
+    if (current !== undefined) note(io, `The current context is ${current}.`)
+    else if (left.length > 0)
+      note(
+        io,
+        `No context is the current one. Still logged in to: ${left.join(', ')}. Choose one with: keyplane use NAME`,
+      )
   },
 })

@@ -1,11 +1,11 @@
 /** `keyplane revoke`: disables or deletes all access keys that match, and trusts (FederatedIdentityCredentials) if it is asked to. */
 import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
-import { durationSeconds } from '../../../core/src/durations.ts'
 import { type RevocationStatus, totalOf } from '../../../core/src/objects.ts'
 import { type Revocation, revoke as revokeAll } from '../api/revocations.ts'
 import { openSession } from '../api/session.ts'
 import { command, type Values } from '../arguments/command.ts'
 import { split } from '../arguments/lists.ts'
+import { moment } from '../arguments/moment.ts'
 import { labelSelector } from '../arguments/selector.ts'
 import { isUid } from '../arguments/uid.ts'
 import { CliError, UsageError } from '../io/errors.ts'
@@ -144,30 +144,6 @@ function specOf(values: Values<typeof options>, now: Date): Revocation {
 
 const known = (members: Record<string, unknown>): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject
-
-/** A day, which begins in UTC, or a time of RFC 3339. */
-const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/
-
-/** What a Date can hold, in milliseconds. */
-const LAST_MOMENT = 8.64e15
-
-/** Returns a time, or a duration before now, as RFC 3339. */
-function moment(text: string, option: string, now: Date): string {
-  const [, day] = TIME.exec(text) ?? []
-  const ago = durationSeconds(text)
-  const at = ago === undefined ? Date.parse(isDay(day) ? text : '') : now.getTime() - ago * 1000
-  if (!(Math.abs(at) <= LAST_MOMENT))
-    throw new UsageError(
-      `${option} must be a duration such as 90d, a day such as 2026-11-22 or a time such as 2026-11-22T10:00:00Z, not "${text}"`,
-    )
-  return `${new Date(at).toISOString().slice(0, 19)}Z`
-}
-
-/** Reports whether the calendar has the day. Date.parse takes February 31 for March 3. */
-const isDay = (day: string | undefined): boolean => {
-  const at = Date.parse(`${day}T00:00:00Z`)
-  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === day
-}
 
 function count(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--at-most must be a number, not "${text}"`)

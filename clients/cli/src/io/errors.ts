@@ -21,6 +21,8 @@ export class CliError extends Error {
   readonly unavailable: boolean
   /** Seconds after which the server wants to be asked again, if it says so. */
   readonly retryAfter: number | undefined
+  /** Looks for what to do next, once the error is final. It may ask the server, and never fails. */
+  guess: (() => Promise<string | undefined>) | undefined
 
   constructor(message: string, { exitCode = 1, hint, unavailable = false, retryAfter, cause }: ErrorParts = {}) {
     super(message, { cause })

@@ -1,42 +1,53 @@
 /** `keyplane keys list`: shows access keys as a table. */
 
 import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
+import type { JsonObject } from '../../../../../lib/engine/meta/types.ts'
 import { keySelector } from '../../../../core/src/keyselector.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
+import { isSession } from '../../../../core/src/sessions.ts'
 import { asKey, keyPath, stateOf } from '../../api/keys.ts'
 import { listAll } from '../../api/lists.ts'
 import { openSession } from '../../api/session.ts'
 import { command } from '../../arguments/command.ts'
+import { selectorOf, selectorOptions } from '../../arguments/selector.ts'
 import { isUid } from '../../arguments/uid.ts'
 import type { Io } from '../../io/io.ts'
 import { note } from '../../output/messages.ts'
 import { printAs } from '../../output/print.ts'
 import { outputTable } from '../../output/table.ts'
 import { ago, expiry } from '../../output/times.ts'
+import { filterOptions, keyFilter } from './filter.ts'
 
 const HEADER = ['NAME', 'OWNER', 'MAY DO', 'LAST USED', 'EXPIRES', 'STATE']
+const WIDE = ['ENDING', 'CREATED', 'MADE WITH', 'LABELS', 'DISPLAY NAME']
 
 export const keysList = command({
   name: ['keys', 'list'],
   summary: 'List the access keys that you may see',
   options: {
+    ...filterOptions,
     owner: { type: 'string', value: 'OWNER', help: 'only keys of this owner: a user, team:TEAM or subject:SUBJECT' },
     'name-prefix': { type: 'string', value: 'PREFIX', help: 'only keys whose names begin with this text, such as ci-' },
     'made-with': {
       type: 'string',
       value: 'NAME',
+      names: 'keys',
       help: 'only keys that the key with this name or uid made, even if it is deleted',
     },
-    selector: {
-      type: 'string',
-      short: 'l',
-      value: 'SELECTOR',
-      help: 'only keys with these labels, such as app=shop,env!=dev',
-    },
+    ...selectorOptions('keys', 'app=shop,env!=dev'),
   },
-  formats: ['json', 'yaml', 'name'],
+  formats: ['json', 'yaml', 'name', 'wide'],
   examples: [
     { does: 'List all keys that you may see', run: 'keyplane keys list' },
+    { does: 'Find the key whose value ends in these characters', run: 'keyplane keys list --ending 3jcxZS' },
+    {
+      does: 'List what ends within a week, the first one first',
+      run: 'keyplane keys list --expires-within 7d --sort expires',
+    },
+    {
+      does: 'List active keys that nobody used for 90 days',
+      run: 'keyplane keys list --state active --unused-since 90d',
+    },
     { does: 'List the keys of Alice with a label', run: 'keyplane keys list --owner alice -l app=shop' },
     {
       does: 'List the keys of a team that begin with ci-',
@@ -45,7 +56,10 @@ export const keysList = command({
     { does: 'List the keys that the key ci made', run: 'keyplane keys list --made-with ci' },
     { does: 'Print the names only, for scripts', run: 'keyplane keys list -o name' },
   ],
-  async run({ values: { context, output, owner, selector, 'made-with': maker, 'name-prefix': namePrefix } }, io) {
+  async run({ values }, io) {
+    const { context, output, owner, ending, 'made-with': maker, 'name-prefix': namePrefix } = values
+    const filter = keyFilter(values, io.now())
+    const selector = selectorOf(values)
     const session = await openSession(io, { context })
     const fieldSelector = keySelector({ owner, [isUid(maker ?? '') ? 'makerUid' : 'maker']: maker })
     const query = {
@@ -55,24 +69,30 @@ export const keysList = command({
     }
     const list = await listAll(session, keyPath(), query)
     // A server of release 0.1.0 ignores the prefix. What is printed may be deleted.
-    const items = list.items.filter((one) => asKey(one).metadata.name.startsWith(namePrefix ?? ''))
-    if (output !== undefined) return printAs(output, { ...list, items }, io)
-    if (items.length === 0) {
-      note(
-        io,
-        Object.keys(query).length === 0 ? 'There are no access keys that you can see.' : 'No access key matches.',
-      )
-      return
-    }
-    io.out(
-      outputTable(
-        HEADER,
-        items.map((one) => rowOf(asKey(one), io)),
-        io,
-      ),
-    )
+    const all = list.items.map(asKey).filter(({ metadata }) => metadata.name.startsWith(namePrefix ?? ''))
+    const keys = filter(all)
+    if (keys.length === 0 && ending !== undefined) noteHintless(all, io)
+    if (output !== undefined && output !== 'wide')
+      return printAs(output, { ...list, items: keys as unknown as JsonObject[] }, io)
+    if (keys.length === 0)
+      return note(io, all.length === 0 && Object.keys(query).length === 0 ? NONE : 'No access key matches.')
+    const isWide = output === 'wide'
+    const rows = keys.map((key) => [...rowOf(key, io), ...(isWide ? wideOf(key, io) : [])])
+    io.out(outputTable(isWide ? [...HEADER, ...WIDE] : HEADER, rows, io))
   },
 })
+
+const NONE = 'There are no access keys that you can see.'
+
+/** Says which keys may have the ending although none is known to have it. */
+function noteHintless(keys: readonly AccessKey[], io: Io): void {
+  const hintless = keys.filter(({ status }) => status?.hint === undefined && !status?.values?.length).length
+  if (hintless > 0)
+    note(
+      io,
+      `${hintless} of ${keys.length} keys do not show how their values end. If you have the whole value: keyplane whose`,
+    )
+}
 
 const rowOf = (key: AccessKey, io: Io): string[] => [
   key.metadata.name,
@@ -80,5 +100,19 @@ const rowOf = (key: AccessKey, io: Io): string[] => [
   scopeWords(key.spec?.scope),
   ago(key.status?.lastActivity, io.now()),
   expiry(key.status?.expirationTimestamp, io.now()),
-  stateOf(key),
+  `${stateOf(key)}${isSession(key) ? ', for one command' : ''}`,
 ]
+
+const wideOf = ({ metadata, spec, status }: AccessKey, io: Io): string[] => [
+  status?.hint === undefined ? '' : `…${status.hint}`,
+  ago(metadata.creationTimestamp, io.now()),
+  status?.madeWith?.name ?? status?.madeWith?.uid ?? '',
+  labelWords(metadata.labels),
+  spec?.displayName ?? '',
+]
+
+/** Returns labels as selectors have them. */
+export const labelWords = (labels: Readonly<Record<string, string>> = {}): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',')

@@ -1,11 +1,14 @@
 /** `keyplane keys show`: shows one access key. */
 
 import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
-import { keyTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
+import { DISABLED_REASON, keyTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { duration } from '../../../../core/src/durations.ts'
-import type { AccessKey } from '../../../../core/src/objects.ts'
+import { actorWords } from '../../../../core/src/historywords.ts'
+import type { AccessKey, KeyHistory } from '../../../../core/src/objects.ts'
+import { scopeDiff } from '../../../../core/src/scopechange.ts'
 import { asKey, keyPath, stateOf } from '../../api/keys.ts'
-import { openSession } from '../../api/session.ts'
+import { openSession, type Session } from '../../api/session.ts'
+import { StatusError } from '../../api/status.ts'
 import { command } from '../../arguments/command.ts'
 import type { Io } from '../../io/io.ts'
 import { printAs } from '../../output/print.ts'
@@ -15,7 +18,7 @@ import { ago, expiry, withTime } from '../../output/times.ts'
 export const keysShow = command({
   name: ['keys', 'show'],
   summary: 'Show an access key: what it may do, when it was used, and when it ends',
-  positionals: [{ name: 'NAME', help: 'name of the key' }],
+  positionals: [{ name: 'NAME', help: 'name of the key', names: 'keys' }],
   options: {},
   formats: ['json', 'yaml', 'name'],
   examples: [
@@ -27,9 +30,37 @@ export const keysShow = command({
     const object = await session.get(keyPath(name))
     if (output !== undefined) return printAs(output, object, io)
     const key = asKey(object)
-    io.out(facts([...factsOf(key, io), ...scopesOf(key), ...valuesOf(key, io), ...sourcesOf(key, io)]))
+    const ended = key.spec?.disabled ? await endOf(session, key, io) : []
+    io.out(
+      facts([
+        ...factsOf(key, io),
+        ...ended,
+        ...rulesOf(key),
+        ...scopesOf(key),
+        ...valuesOf(key, io),
+        ...sourcesOf(key, io),
+      ]),
+    )
   },
 })
+
+/** Returns why a key is disabled, who has disabled it, and when, as far as the reader may know. */
+async function endOf(session: Session, { metadata }: AccessKey, io: Io): Promise<[string, string | undefined][]> {
+  const reason: [string, string | undefined] = ['Disabled because', metadata.annotations?.[DISABLED_REASON]]
+  const history = await session.get(`${keyPath(metadata.name)}/history`).catch((error: unknown) => {
+    if (!(error instanceof StatusError)) throw error
+  })
+  const { events = [] } = (history?.status ?? {}) as KeyHistory
+  const end = events.filter(({ type }) => type === 'revoked').toSorted((a, b) => (a.time < b.time ? 1 : -1))[0]
+  return [
+    reason,
+    ['Disabled by', end && `${actorWords(end) || 'nobody'}, ${withTime(ago(end.time, io.now()), end.time)}`],
+  ]
+}
+
+/** Returns the entries of rules, which the words for a scope only count. */
+const rulesOf = ({ spec }: AccessKey): [string, string][] =>
+  scopeDiff({}, { rules: spec?.scope?.rules ?? [] }).map((line) => ['Rule', line.replace(/^\+ (rules: )?/, '')])
 
 /** Returns what a person wants to know of a key. */
 export function factsOf({ metadata, spec = {}, status = {} }: AccessKey, io: Io): [string, string | undefined][] {
@@ -50,6 +81,8 @@ export function factsOf({ metadata, spec = {}, status = {} }: AccessKey, io: Io)
         .join(', '),
     ],
     ['State', stateOf({ metadata, spec, status })],
+    ['Value ends in', status.hint],
+    ['Clusters ask with it', status.mayReview ? 'yes: without it they refuse all users of keyplane' : undefined],
     ...leakOf({ metadata, spec, status }, now),
     ['Created', withTime(ago(metadata.creationTimestamp, now), metadata.creationTimestamp)],
     ['Last used', withTime(ago(status.lastActivity, now), status.lastActivity)],
