@@ -158,7 +158,7 @@ const layers: Record<string, readonly string[]> = {
   'clients/action/src': ['runner', 'api', 'session', '.'],
   'clients/core/src': ['files', '.', 'words'],
   'clients/cli/src':
-    'io arguments output config credentials api kubeconfig rotation run advice commands/keys commands/clusters commands .'.split(
+    'io arguments output config credentials api kubeconfig rotation run advice completion commands/keys commands/clusters commands .'.split(
       ' ',
     ),
   'clients/console/src': [

@@ -3,6 +3,8 @@ import { basename } from 'node:path'
 import { helpPage } from './arguments/help.ts'
 import { parseCall } from './arguments/parse.ts'
 import { commands, sections } from './commands/index.ts'
+import { COMPLETE, complete, completeNames } from './completion/complete.ts'
+import { ASK } from './completion/names.ts'
 import { CliError } from './io/errors.ts'
 import { fileFailure } from './io/filefailure.ts'
 import type { Io } from './io/io.ts'
@@ -25,6 +27,14 @@ export async function runProgram(args: readonly string[], io: Io): Promise<numbe
 }
 
 async function run(args: readonly string[], io: Io): Promise<number> {
+  if (args[0] === COMPLETE) {
+    await complete(sections, args.slice(1), io)
+    return 0
+  }
+  if (args[0] === ASK) {
+    await completeNames(args.slice(1), io)
+    return 0
+  }
   const call = parseCall(commands, args, io.shell)
   if (call.kind === 'version') {
     io.out(`${version}\n`)

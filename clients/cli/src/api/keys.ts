@@ -6,6 +6,10 @@ import { API } from './session.ts'
 
 const KEYS = `${API}/ownedaccesskeys`
 const TRUSTS = `${API}/federatedidentitycredentials`
+const PROVIDERS = `${API}/identityproviders`
+
+export const trustsPath = (): string => TRUSTS
+export const providersPath = (): string => PROVIDERS
 
 /** Names that no object has, and with which a path would be that of something else: of all keys, for an empty one. */
 const NO_NAME = /^\.{0,2}$|[/%]/

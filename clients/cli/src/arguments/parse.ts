@@ -8,6 +8,7 @@ import type { Command, CommonValues, Format, Input, Option, Options } from './co
 const contextOption: Option = {
   type: 'string',
   value: 'NAME',
+  names: 'contexts',
   help: 'context to use, as `keyplane login` named it (default: the current one)',
 }
 const outputOption = (formats: readonly Format[]): Option => ({
@@ -59,7 +60,7 @@ export function parseCall(commands: readonly Command[], args: readonly string[],
 const beforeDashes = (args: readonly string[]) => args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)
 
 /** Splits off common options that stand before the command. */
-function leadingOptions(args: readonly string[]) {
+export function leadingOptions(args: readonly string[]): { leading: string[]; rest: string[] } {
   const leading: string[] = []
   let at = 0
   while (at < args.length) {

@@ -4,6 +4,9 @@ import { UsageError } from '../io/errors.ts'
 import type { Values } from './command.ts'
 import { projectAndName, split } from './lists.ts'
 
+/** The roles of scopes: docs/scopes.md. */
+export const ROLES = ['agent', 'vcluster', 'network-peer', 'runner', 'workspace', 'platformCLI', 'selfRotate'] as const
+
 export const scopeOptions = {
   project: {
     type: 'string',

@@ -50,7 +50,9 @@ export const advise = command({
     'Without options, the command shows a smaller scope that still allows everything that the key did. It also shows what is unknown, and other ways to improve the key. It changes nothing.',
     '--apply, --undo and --drop-added change the key. They first let the server check the change, show what it removes and adds, and ask for confirmation. Without a terminal they need --yes. If somebody else changes the key in the meantime, they change nothing.',
   ].join('\n\n'),
-  positionals: [{ name: 'NAME', help: 'name of the access key, or of the trust; none with --all', optional: true }],
+  positionals: [
+    { name: 'NAME', help: 'name of the access key, or of the trust; none with --all', optional: true, names: 'keys' },
+  ],
   options,
   formats: ['json', 'yaml'],
   examples: [

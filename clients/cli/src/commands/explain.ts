@@ -41,7 +41,9 @@ export const explain = command({
   summary: 'Explain why a key allows a request, or which right is missing',
   description:
     'NAME is an access key (default: your own, if its scope allows it to review itself). VERB is get, list, watch, create, update, patch, delete or deletecollection. RESOURCE is, for example, pods, deployments.apps, pods/web-0 for one object, or a path such as /metrics; singular and short names, such as deploy, mean the same as in kubectl. Without a target the request is one to this API. The exit code is 1 if the request is not allowed.',
-  positionals: [{ name: '[NAME] VERB RESOURCE', help: 'key, verb, and resource or path', multiple: true }],
+  positionals: [
+    { name: '[NAME] VERB RESOURCE', help: 'key, verb, and resource or path', multiple: true, names: 'keys' },
+  ],
   options,
   formats: ['json', 'yaml'],
   examples: [

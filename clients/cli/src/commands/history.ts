@@ -12,7 +12,7 @@ import { ago } from '../output/times.ts'
 export const history = command({
   name: ['history'],
   summary: 'Show what happened to an access key, what made it, and what it made',
-  positionals: [{ name: 'NAME', help: 'name of the key' }],
+  positionals: [{ name: 'NAME', help: 'name of the key', names: 'keys' }],
   options: {},
   formats: ['json', 'yaml'],
   examples: [

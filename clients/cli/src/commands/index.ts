@@ -6,6 +6,7 @@ import { clustersCreate } from './clusters/create.ts'
 import { clustersDisconnect } from './clusters/disconnect.ts'
 import { clustersList } from './clusters/list.ts'
 import { clustersShow } from './clusters/show.ts'
+import { completion } from './completion.ts'
 import { contexts, use } from './contexts.ts'
 import { credential } from './credential.ts'
 import { explain } from './explain.ts'
@@ -29,7 +30,7 @@ import { whoami } from './whoami.ts'
 import { whose } from './whose.ts'
 
 export const sections: readonly Section[] = [
-  { title: 'Logging in', commands: [login, whoami, contexts, use, logout] },
+  { title: 'Logging in', commands: [login, whoami, contexts, use, logout, completion] },
   { title: 'Access keys', commands: [keysList, keysCreate, keysShow, keysDisable, keysEnable, keysDelete] },
   { title: 'Running a command with a narrow key', commands: [run] },
   { title: 'What a key needs', commands: [usage, advise] },

@@ -3,6 +3,7 @@ import { forgetContext } from '../api/exchange.ts'
 import { serverUrl } from '../api/serverurl.ts'
 import { noContext, unknownContext } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
+import { forgetNames } from '../completion/names.ts'
 import { changeConfig } from '../config/contexts.ts'
 import { UsageError } from '../io/errors.ts'
 import { note } from '../output/messages.ts'
@@ -39,6 +40,7 @@ export const logout = command({
         if (names.length === 1 && names[0] !== undefined) config.currentContext = names[0]
       }
       name = asked
+      forgetNames(io)
       forgetContext(io, { ...known, server: serverUrl(known.server) })
       left = names
       current = config.currentContext

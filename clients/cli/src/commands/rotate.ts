@@ -29,7 +29,7 @@ export const rotate = command({
     'If the key is that of the current context, the context gets the new value too. For any other key without a command, the new value is printed, and the old one works until the new one is used.',
     'Everything that the command prints goes to standard error. The new value and the value that this program uses are removed from it, even in base64. The command does not get KEYPLANE_KEY or any other variable with one of these values.',
   ].join('\n\n'),
-  positionals: [{ name: 'NAME', help: 'name of the access key' }],
+  positionals: [{ name: 'NAME', help: 'name of the access key', names: 'keys' }],
   rest: {
     name: 'COMMAND…',
     help: 'program and arguments that store the new value; run without a shell',

@@ -14,7 +14,7 @@ export const usage = command({
   summary: 'Show what a key did in the last 90 days, what was refused, and which lines of its scope it used',
   description:
     'A line of the scope is Used, Unused or Unknown. Unknown means that the key could use it where nothing is recorded, such as in a cluster that never asks the server what keys may do. Days are in UTC.',
-  positionals: [{ name: 'NAME', help: 'name of the access key' }],
+  positionals: [{ name: 'NAME', help: 'name of the access key', names: 'keys' }],
   options: {},
   formats: ['json', 'yaml'],
   examples: [

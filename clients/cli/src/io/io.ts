@@ -27,6 +27,8 @@ export interface Io {
   readLine(): Promise<string | undefined>
   /** Asks for one line in the terminal, which does not show what is typed. */
   readHidden(prompt: string): Promise<string | undefined>
+  /** Starts this program again, as a process that goes on alone, without input and output. */
+  startDetached(args: readonly string[]): void
   /** Aborts with Ctrl-C or SIGTERM. */
   signal: AbortSignal
   /** Gives all signals that would end this process to `receive` instead, until the function that it returns is called. */

@@ -1,4 +1,5 @@
 /** Connects commands with the streams, the clock and the signals of this process. */
+import { spawn } from 'node:child_process'
 import { addAbortSignal } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asSentence } from '../../../core/src/answers.ts'
@@ -87,6 +88,14 @@ export function processIo(): { io: Io; interrupted(): number } {
     },
     readLine: () => lines(controller.signal),
     readHidden: (prompt) => hiddenLine(prompt, controller.signal),
+    startDetached: (args) =>
+      spawn(process.execPath, [process.argv[1] ?? '', ...args], {
+        detached: true,
+        stdio: 'ignore',
+        windowsHide: true,
+      })
+        .on('error', () => {})
+        .unref(),
     signal: controller.signal,
     passSignals: (listener) => {
       receive = listener

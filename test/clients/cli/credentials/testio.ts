@@ -43,6 +43,7 @@ export function testIo(parts: Partial<Io>): { io: Io; said: { out: string; err: 
     readStdin: async () => '',
     readLine: async () => undefined,
     readHidden: async () => undefined,
+    startDetached: () => {},
     signal: new AbortController().signal,
     passSignals: () => () => {},
     ...parts,

@@ -18,7 +18,7 @@ export const clustersCheck = command({
   summary: 'Test the whole way into a connected cluster, and say what is missing',
   description:
     'The command gets a token for the cluster as kubectl does, and asks the cluster who its user is. It prints a line for each step, and ends at the first one that fails, with what to do about it. Where service accounts issue the tokens, the step "token" includes that keyplane reaches the cluster, its rights there and your account. It changes nothing, except that such a cluster has a Secret for the token until your key ends.',
-  positionals: [{ name: 'NAME', help: 'name of the cluster' }],
+  positionals: [{ name: 'NAME', help: 'name of the cluster', names: 'clusters' }],
   options: {},
   examples: [{ does: 'Check a cluster', run: 'keyplane clusters check west' }],
   async run({ values: { context }, positionals: [name = ''] }, io) {

@@ -16,7 +16,7 @@ export const clustersDisconnect = command({
   summary: 'Show what remains in a connected cluster and how to remove it, then delete its object',
   description:
     'Deleting the object ends no access, unless service accounts issue the tokens: keys still make tokens for the cluster, which it accepts until its API server is disconnected. The command prints the steps for that, and then asks before it deletes the object. It changes nothing in the cluster.',
-  positionals: [{ name: 'NAME', help: 'name of the cluster' }],
+  positionals: [{ name: 'NAME', help: 'name of the cluster', names: 'clusters' }],
   options: {
     ...yesOption,
     'dry-run': { type: 'boolean', help: 'print the steps, let the server check everything, and delete nothing' },

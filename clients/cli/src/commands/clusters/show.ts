@@ -11,7 +11,7 @@ import { ago, withTime } from '../../output/times.ts'
 export const clustersShow = command({
   name: ['clusters', 'show'],
   summary: 'Show a connected cluster: its address, and who gets kube configs of it',
-  positionals: [{ name: 'NAME', help: 'name of the cluster' }],
+  positionals: [{ name: 'NAME', help: 'name of the cluster', names: 'clusters' }],
   options: {},
   formats: ['json', 'yaml', 'name'],
   examples: [

@@ -13,7 +13,7 @@ export const keysDelete = command({
   summary: 'Delete access keys: they are revoked immediately and cannot be restored',
   description:
     'It shows the keys and asks first. Without a terminal it needs --yes. A key that may be needed again can be disabled instead: keyplane keys disable NAME.',
-  positionals: [{ name: 'NAME', help: 'names of the keys', multiple: true }],
+  positionals: [{ name: 'NAME', help: 'names of the keys', multiple: true, names: 'keys' }],
   options: yesOption,
   formats: ['name'],
   examples: [

@@ -11,7 +11,7 @@ export const keysDisable = command({
   name: ['keys', 'disable'],
   summary: 'Disable access keys: requests with them are refused until they are enabled again',
   description: 'It shows the keys and asks first. Without a terminal it needs --yes.',
-  positionals: [{ name: 'NAME', help: 'names of the keys', multiple: true }],
+  positionals: [{ name: 'NAME', help: 'names of the keys', multiple: true, names: 'keys' }],
   options: {
     reason: { type: 'string', value: 'TEXT', help: 'why; everyone who may read the key sees it' },
     ...yesOption,

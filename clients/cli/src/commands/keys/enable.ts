@@ -7,7 +7,7 @@ import { changeKeys } from './each.ts'
 export const keysEnable = command({
   name: ['keys', 'enable'],
   summary: 'Enable disabled access keys again',
-  positionals: [{ name: 'NAME', help: 'names of the keys', multiple: true }],
+  positionals: [{ name: 'NAME', help: 'names of the keys', multiple: true, names: 'keys' }],
   options: {},
   formats: ['json', 'yaml', 'name'],
   examples: [
