@@ -74,16 +74,16 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^openapi$/, 194],
   // It starts for each request whose own function starts as well.
   [/^authorizer$/, 339],
-  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 499],
-  [/^lifecycle$/, 518],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 502],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 516],
+  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 502],
+  [/^lifecycle$/, 520],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 505],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 518],
   // Strangers start this function, so it must start as quickly as others.
-  [/^oauth2\/token$/, 569],
+  [/^oauth2\/token$/, 572],
   // They judge issuers and the claims of ID tokens.
-  [/^(identityproviders|federatedidentitycredentials)\//, 577],
-  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 562],
-  [/./, 542],
+  [/^(identityproviders|federatedidentitycredentials)\//, 579],
+  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 563],
+  [/./, 544],
 ]
 
 const isPackage = (to: string) => !/^(lib|functions|infra|events|test|clients)\/|^node:/.test(to)

@@ -4,6 +4,7 @@ import { evaluate } from './scopes/evaluate.ts'
 import { type NamedPlace, targetOf } from './scopes/place.ts'
 import { projectOf, type ScopeOptions } from './scopes/project.ts'
 import type { Scope, ScopeChain } from './scopes/scope.ts'
+import { hasView, isView } from './scopes/view.ts'
 
 /**
  * Reports whether the chain would deny any request inside the cluster. A certificate carries no scope, so its
@@ -20,7 +21,14 @@ export function restrictsInside(chain: ScopeChain, place: NamedPlace, options: S
   return !evaluate(chain.map(byTargetAlone), any, options).allowed
 }
 
-const byTargetAlone = ({ clusters = [], projects = [], virtualClusters = [], rules = [] }: Scope): Scope => ({
+const byTargetAlone = ({
+  roles = [],
+  clusters = [],
+  projects = [],
+  virtualClusters = [],
+  rules = [],
+}: Scope): Scope => ({
+  roles: roles.filter(isView),
   clusters,
   projects,
   virtualClusters,
@@ -30,3 +38,33 @@ const byTargetAlone = ({ clusters = [], projects = [], virtualClusters = [], rul
       resources.length + resourceNames.length + namespaces.length + nonResourceURLs.length === 0,
   ),
 })
+
+/**
+ * Returns what the chain lets its holder do inside the cluster, as far as a service account of it can stand for that: everything, or what the
+ * role view allows. Undefined: something else, which no account can.
+ */
+export function insideOf(chain: ScopeChain, place: NamedPlace, options: ScopeOptions): 'all' | 'view' | undefined {
+  if (!restrictsInside(chain, place, options)) return 'all'
+  const isLess = chain.some((scope) => restrictsInside([scope], place, options) && !viewsInside(scope, place, options))
+  return isLess ? undefined : 'view'
+}
+
+/** Reports whether the scope allows what the role view does in the whole cluster, and nothing else there. */
+function viewsInside(scope: Scope, place: NamedPlace, options: ScopeOptions): boolean {
+  if (!hasView(scope) || (scope.rules ?? []).length > 0) return false
+  if (place.type === 'virtualCluster' && projectOf(place.namespace, options) === undefined) return false
+  return evaluate([scope], { ...SOME_READ, target: targetOf(place, options) }, options).allowed
+}
+
+/** One request stands for all that the role view allows: its scope has no entry that distinguishes them. */
+const SOME_READ = {
+  kind: 'resource',
+  verb: 'list',
+  group: '',
+  version: 'v1',
+  resource: 'pods',
+  subresource: '',
+  namespace: '',
+  name: '',
+  allNamespaces: true,
+} as const

@@ -3,7 +3,6 @@
  * the Secret, and a token is handed out only if its key gives access after that: so every end of a key finds the Secrets of all its tokens.
  */
 
-import { restrictsInside } from '../access/restriction.ts'
 import { projectOf, type ScopeOptions } from '../access/scopes/project.ts'
 import { identityOf, runOfUser } from '../access/users/identity.ts'
 import { endOfAccess } from '../access/users/outliving.ts'
@@ -21,7 +20,7 @@ import { type SecretServices, type StoredCredentials, storedCredentials } from '
 import type { Eks } from './eks/ekscredentials.ts'
 import { parseEksReference } from './eks/reference.ts'
 import { ingressUrl } from './instance.ts'
-import { accountName } from './serviceaccounts/accountname.ts'
+import { accountFor, isViewer } from './serviceaccounts/accountname.ts'
 import {
   type Asking,
   type BoundSecret,
@@ -99,9 +98,9 @@ export function forbiddenToken(
   { target: { place }, user, seconds, now }: Omit<AccountRequest, 'deadline'>,
   options: ScopeOptions,
 ): string | undefined {
-  if (restrictsInside(user.chain, place, options)) {
+  if (accountFor(identityOf(user), user.chain, place, options) === undefined) {
     const entry = JSON.stringify(entryFor(place, options))
-    return `the scope of the access key restricts what it may do there, and a service account cannot be scoped: a scope with ${entry} would be allowed`
+    return `the scope of the access key restricts what it may do there, and a service account cannot be scoped: a scope with ${entry} would be allowed, also beside role view and without rules`
   }
   const { expires } = endOfAccess(user)
   const most = expires === undefined ? seconds : expires - unixSeconds(now)
@@ -143,7 +142,8 @@ export async function issueAccountToken(
   const { expires } = endOfAccess(user)
   const at = unixSeconds(now)
   const wanted = Math.min(seconds, (expires ?? Number.POSITIVE_INFINITY) - at)
-  const account = accountName(identityOf(user))
+  const account = accountFor(identityOf(user), user.chain, target.place, services)
+  if (account === undefined) throw new Error('a token for a chain of scopes that no account stands for')
   const credentials = await credentialsOf(target, services)
   const length = sharedLength(seconds)
   const period = Math.floor(at / length)
@@ -354,7 +354,9 @@ async function tokenFor(work: Work, recorded: Recorded, asking: Asking): Promise
 const SHORT_SECONDS = 60
 
 const unscoped = ({ namespace, account }: BoundSecret): string =>
-  `inside the cluster only its RBAC limits the token: scopes of the access key are not enforced for service account ${namespace}/${account}`
+  isViewer(account)
+    ? `what role view means inside the cluster is what its RBAC gives service account ${namespace}/${account}: scopes of the access key are not enforced for it`
+    : `inside the cluster only its RBAC limits the token: scopes of the access key are not enforced for service account ${namespace}/${account}`
 
 const describe = ({ request: { user } }: Work) => ({
   labels: { 'app.kubernetes.io/managed-by': 'keyplane', [EXTRA.keyUid]: user.key.uid },

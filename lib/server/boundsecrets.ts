@@ -3,11 +3,10 @@
  * something to do writes a log line.
  */
 import type { Context } from 'aws-lambda'
-import { restrictsInside } from '../access/restriction.ts'
 import { keyIdentity } from '../access/users/identity.ts'
 import { removeBoundSecret } from '../clusters/boundtokens.ts'
 import { Cluster } from '../clusters/cluster.ts'
-import { accountName } from '../clusters/serviceaccounts/accountname.ts'
+import { accountFor } from '../clusters/serviceaccounts/accountname.ts'
 import { endSecrets } from '../clusters/serviceaccounts/endsecrets.ts'
 import {
   type AccountTarget,
@@ -62,8 +61,8 @@ async function lifeOfSecret(bound: Bound, target: AccountTarget | undefined, ser
   const stored = isSame ? await server.livingKey(bound) : undefined
   if (!target || !stored) return 0
   if (firstTokens(decodeKeyInternal(stored.internal)) > bound.since) return 0
-  if (accountName(keyIdentity(toKey(stored))) !== bound.account) return 0
-  if (restrictsInside(scopesOf(stored), target.place, server.scopes)) return 0
+  const account = accountFor(keyIdentity(toKey(stored)), scopesOf(stored), target.place, server.scopes)
+  if (account !== bound.account) return 0
   const { expires } = keyStatus(lifeOfStored(stored), unixSeconds(server.now()), server.limits)
   return expires ?? Number.POSITIVE_INFINITY
 }

@@ -118,7 +118,7 @@ async function issueWith(value: string, cluster: AccountCluster, account: string
 
 async function accountCluster(): Promise<{ cluster: AccountCluster; account: string }> {
   const cluster = await startAccountCluster()
-  cluster.accounts.add('keyplane/team.shop')
+  cluster.accounts.add('keyplane/team.shop').add('keyplane/user.alice.view')
   const account = `accounts-${++count}`
   await server.services.setSecret(`keyplane/local/clusters/${account}`, cluster.kubeConfig)
   const access = [{ verbs: ['get', 'create'], subresources: ['kubeconfig'], users: ['alice'], teams: ['shop'] }]
@@ -221,6 +221,17 @@ const ofKeys: Row[] = [
     cause: 'narrowed to another cluster',
     act: (world) => patchKey(world, { scope: { clusters: [{ cluster: 'other' }] } }),
     after: valueOnly,
+    undo: (world) => patchKey(world, { scope: null }),
+    back: valueOnly,
+  },
+  {
+    cause: 'narrowed to role view',
+    act: (world) =>
+      patchKey(world, {
+        scope: { roles: [{ role: 'view' }], clusters: [{ cluster: 'eu' }, { cluster: world.account }] },
+      }),
+    // Listing is what the role allows, and the account is another one.
+    after: { value: true, token: true, secret: false, watch: false },
     undo: (world) => patchKey(world, { scope: null }),
     back: valueOnly,
   },

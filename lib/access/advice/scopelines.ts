@@ -1,6 +1,7 @@
 /** Takes scopes apart into the lines that the engine names, such as `spec.scope.projects[0]`, and puts them together again. */
 
 import type { Scope } from '../scopes/scope.ts'
+import { isView } from '../scopes/view.ts'
 
 type ListName = Exclude<keyof Scope, 'allowPlatformCli'>
 
@@ -19,12 +20,15 @@ const CLI_LINE = 'spec.scope.allowPlatformCli'
 
 /** Returns the lines of the scope in the order in which the engine tries them. */
 export function linesOf(scope: Scope): ScopeLine[] {
+  // Without the role view, the other lists would allow more.
+  const roles = (scope.roles ?? []).filter(isView)
+  const isLess = (list: ListName) => list !== 'roles' && list !== 'rules' && roles.length > 0
   const lines = LISTS.flatMap((list) =>
     (scope[list] ?? []).map(
       (entry, index): ScopeLine => ({
         line: lineOf(list, index),
         list,
-        alone: { [list]: [entry] },
+        alone: { [list]: [entry], ...(isLess(list) && { roles }) },
       }),
     ),
   )

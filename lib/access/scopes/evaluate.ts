@@ -15,6 +15,7 @@ import { projectOf, type ScopeOptions, selects } from './project.ts'
 import { type Grant, hasReviews, isCluster, isInstance, isTokenRequest, roleGrants } from './roles.ts'
 import { ruleAllows } from './rules.ts'
 import type { Scope, ScopeChain } from './scope.ts'
+import { hasView, isViewed } from './view.ts'
 
 const { subresource: KUBE_CONFIG } = KINDS.VirtualClusterInstanceKubeConfig
 
@@ -80,7 +81,9 @@ const widest = (lines: readonly (Line | undefined)[]): Line | undefined =>
 function allowingLine(scope: Scope, attributes: Attributes, options: ScopeOptions): Line | undefined {
   if (everyScopeAllows(attributes)) return { name: EVERY, grant: 'all' }
   let best: Line | undefined
+  const isLimited = hasView(scope) && !isAllowedByView(attributes)
   for (const { list, grants } of LISTS) {
+    if (isLimited && VIEWED.has(list)) continue
     for (const [index, grant] of grants(scope, attributes, options).entries()) {
       const name = list === 'allowPlatformCli' ? `spec.scope.${list}` : `spec.scope.${list}[${index}]`
       if (grant === 'all') return { name, grant }
@@ -88,6 +91,17 @@ function allowingLine(scope: Scope, attributes: Attributes, options: ScopeOption
     }
   }
   return best
+}
+
+/** The lists that say where the role view holds. */
+const VIEWED: ReadonlySet<keyof Scope> = new Set(['projects', 'spaces', 'virtualClusters', 'clusters'])
+
+/** Reports whether a place where the role view holds allows the request: reading there, and what leads there. */
+function isAllowedByView(attributes: Attributes): boolean {
+  if (attributes.target.type !== 'Management') return isViewed(attributes)
+  if (isTokenRequest(attributes)) return true
+  const isPlace = attributes.kind === 'resource' && (isCluster(attributes) || isInstance(attributes))
+  return isPlace && isUsed(attributes, true)
 }
 
 interface List {

@@ -6,7 +6,7 @@ import { creatorsOf } from '../../kinds.ts'
 import type { Attributes } from '../attributes/attributes.ts'
 
 /** Paths with at most a group and its version. Longer paths name a resource, which the scope's lists must allow. */
-const DISCOVERY = /^\/(api(\/[^/]+)?|apis(\/[^/]+){0,2}|openapi(\/.*)?|version|healthz|livez|readyz)\/?$/
+export const DISCOVERY = /^\/(api(\/[^/]+)?|apis(\/[^/]+){0,2}|openapi(\/.*)?|version|healthz|livez|readyz)\/?$/
 
 const DEFINITIONS = 'apiextensions.k8s.io/customresourcedefinitions'
 

@@ -4,11 +4,12 @@ import { projectOf, type ScopeOptions } from './project.ts'
 import { hasReviews } from './roles.ts'
 import type { Rule } from './rules.ts'
 import type { Scope } from './scope.ts'
+import { hasView } from './view.ts'
 
 /** Returns the deprecation warning for each rule of the scope that another list replaces, as Kubernetes words it. */
 export function ruleWarnings(scope: Scope | undefined, options: ScopeOptions): string[] {
-  // Beside a role for reviews, the other lists say where it may review.
-  if (scope === undefined || hasReviews(scope)) return []
+  // Beside a role for reviews, or view, the other lists say where it holds.
+  if (scope === undefined || hasReviews(scope) || hasView(scope)) return []
   return (scope.rules ?? []).flatMap((rule, index) => {
     const list = listInstead(rule, options)
     return list ? [`${SCOPE_PATH}.rules[${index}]: deprecated since v1; use ${SCOPE_PATH}.${list} instead`] : []

@@ -6,6 +6,7 @@ import { creatorsOf, KINDS, type KindRow } from '../../kinds.ts'
 import type { Attributes, ResourceAttributes } from '../attributes/attributes.ts'
 import { projectOf, type ScopeOptions, selects } from './project.ts'
 import type { Scope } from './scope.ts'
+import { VIEW } from './view.ts'
 
 export type RoleEntry = NonNullable<Scope['roles']>[number]
 
@@ -40,6 +41,8 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
     workspace: { implies: [], grants: nothing },
     platformCLI: { implies: [], grants: commandLine },
     [SELF_ROTATE]: { implies: [], grants: selfRotation },
+    // The other lists say where it holds: see evaluate.ts.
+    [VIEW]: { implies: [], grants: nothing },
   }),
 )
 

@@ -42,7 +42,9 @@ export const scopeSchema = object(
     roles: list(
       'Predefined sets of permissions.',
       object('A role, optionally limited to projects or virtual clusters.', {
-        role: string('agent, vcluster, network-peer, runner, workspace, platformCLI or selfRotate.'),
+        role: string(
+          'agent, vcluster, network-peer, runner, workspace, platformCLI, selfRotate or view. Beside view, the lists of projects, spaces and clusters say where the holder may read, and allow nothing else there but kube configs and tokens.',
+        ),
         projects: list('Projects that the role is limited to; * means all.', string('A project.')),
         virtualClusters: list(
           'Virtual clusters that the role is limited to: PROJECT/NAME, or NAME within the projects; * means all.',

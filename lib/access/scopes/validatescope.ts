@@ -1,9 +1,17 @@
 /** Validates a scope beyond its schema. Specification section 2.3. */
-import { type FieldError, invalid, notSupported, required, tooLong } from '../../engine/meta/errors/fielderror.ts'
+import {
+  type FieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../../engine/meta/errors/fielderror.ts'
 import { byteLength, MAX_CHAIN_BYTES, SCOPE_PATH } from './chain.ts'
 import { ROLE_NAMES, type RoleEntry } from './roles.ts'
 import type { Scope } from './scope.ts'
 import { validateRule } from './validaterule.ts'
+import { isView } from './view.ts'
 
 /**
  * Returns the 422 errors for a scope that matches its schema. A scope over 4 KiB is rejected without further
@@ -36,6 +44,10 @@ function validateRole(entry: RoleEntry, path: string): FieldError[] {
   const errors: FieldError[] = []
   if (!role) errors.push(required(`${path}.role`))
   else if (!ROLE_NAMES.includes(role)) errors.push(notSupported(`${path}.role`, role, ROLE_NAMES))
+  if (isView(entry))
+    for (const member of ['projects', 'virtualClusters'] as const)
+      if (entry[member]?.length)
+        errors.push(forbidden(`${path}.${member}`, `the lists of ${SCOPE_PATH} say where role ${role} holds`))
   return [
     ...errors,
     ...each(projects, `${path}.projects`, (project, at) => name(project, at, '*')),

@@ -3,6 +3,11 @@
  * of the exact identity.
  */
 import { createHash } from 'node:crypto'
+import { insideOf } from '../../access/restriction.ts'
+import type { NamedPlace } from '../../access/scopes/place.ts'
+import type { ScopeOptions } from '../../access/scopes/project.ts'
+import type { ScopeChain } from '../../access/scopes/scope.ts'
+import { VIEW } from '../../access/scopes/view.ts'
 import type { Identity } from '../../access/users/user.ts'
 
 /** A DNS label. It contains no dot, so a name of the other form never equals one of this form. */
@@ -30,3 +35,22 @@ export function accountName(identity: Identity): string {
   const readable = words.join('-').slice(0, READABLE).replace(/-$/, '')
   return [type, ...(readable === '' ? [] : [readable]), digest].join('.')
 }
+
+/**
+ * Returns the name of the account that stands in a cluster for an identity with this chain of scopes: that of the identity, or the one beside
+ * it, `user.alice.view`, where the chain allows what the role view does. No digest is `view`, so it is no other identity's. Undefined
+ * for a chain that no account can stand for.
+ */
+export function accountFor(
+  identity: Identity,
+  chain: ScopeChain,
+  place: NamedPlace,
+  options: ScopeOptions,
+): string | undefined {
+  const inside = insideOf(chain, place, options)
+  if (inside === undefined) return undefined
+  return inside === 'view' ? `${accountName(identity)}.${VIEW}` : accountName(identity)
+}
+
+/** Reports whether the account is one for the role view. */
+export const isViewer = (account: string): boolean => account.endsWith(`.${VIEW}`) && account.split('.').length > 2

@@ -153,7 +153,10 @@ test.each([
   ['does not accept the stored credentials', 'They have ended. An administrator of the cluster makes'],
   ['does not permit this with the stored credentials', 'gives the service account of keyplane its rights again'],
   ['cannot be reached: the connection was refused', 'keyplane itself must reach the address'],
-  ['cannot be reached: AWS does not give this deployment the role for it', 'An administrator of the deployment creates the role'],
+  [
+    'cannot be reached: AWS does not give this deployment the role for it',
+    'An administrator of the deployment creates the role',
+  ],
 ])('where the cluster %s it says what to do, and not to try again', async (said, remedy) => {
   const name = `check-${++made}`
   const certificateAuthorityData = Buffer.from(api.certificateAuthority).toString('base64')

@@ -74,7 +74,10 @@ describe('a command', () => {
       key.name,
     ])
     expect(spec.displayName).toMatch(/^node on /)
-    expect(JSON.stringify(spec.scope)).not.toMatch(/secrets|exec|\*/)
+    expect(spec.scope).toEqual({
+      roles: [{ role: 'view' }],
+      virtualClusters: [{ project: 'demo', virtualCluster: 'demo' }],
+    })
     expect([await inCluster(run.config, PODS), await inCluster(run.config, `${PODS}/web-0`, 'DELETE')]).toEqual([
       200, 403,
     ])
@@ -164,8 +167,6 @@ describe('a command', () => {
       [[...DEMO, '--', 'no-such-program'], 2, 'is not on the PATH'],
       [['--', ...tell], 2, 'Say what the key may do.'],
       [['--read-only', '--', ...tell], 2, '--read-only needs --virtual-cluster or --cluster.'],
-      [[...DEMO, '--groups', 'apps', '--', ...tell], 2, '--groups needs --read-only.'],
-      [[...DEMO, '--read-only', '--groups', 'apps', '--', ...tell], 2, 'nothing to read in the group apps'],
       [[...DEMO, '--for', '0s', '--', ...tell], 2, '--for must be more than 0'],
       [[...DEMO, '--ask', '--', ...tell], 2, '--ask needs a terminal.'],
       [[...DEMO, '--rule', '[]', '--', ...tell], 2, '--rule must be a JSON object'],
@@ -317,7 +318,7 @@ describe('where it cannot go well', () => {
     expect(inJob).toMatchObject(
       says(
         4,
-        /^This job has an ID token\..*: https:\/\/127\.0\.0\.1:\d+\/local\/console\/docs\/federation\nscope=\{"rules":\[.*\]\}$/m,
+        /^This job has an ID token\..*: https:\/\/127\.0\.0\.1:\d+\/local\/console\/docs\/federation\nscope=\{.*"roles":\[\{"role":"view"\}\]\}$/m,
       ),
     )
   })

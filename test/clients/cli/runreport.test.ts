@@ -1,9 +1,8 @@
-/** Tests what a report says of the end of a key, and which resources of a cluster a reader gets. */
+/** Tests what a report says of the end of a key, and which variables give a credential. */
 import { describe, expect, test } from 'vitest'
 import type { Session } from '../../../clients/cli/src/api/session.ts'
 import { StatusError } from '../../../clients/cli/src/api/status.ts'
 import type { Io } from '../../../clients/cli/src/io/io.ts'
-import { readableIn } from '../../../clients/cli/src/run/discovery.ts'
 import { narrowEnvironment, narrowedWords } from '../../../clients/cli/src/run/environment.ts'
 import { tokenEntry } from '../../../clients/cli/src/run/lifecycle.ts'
 import { reportText } from '../../../clients/cli/src/run/report.ts'
@@ -64,31 +63,6 @@ keyplane could not be reached for 4m of it. What was refused meanwhile is missin
       /^run-alice-7k2p could not be ended: keyplane is not there\. It ends by itself at 2026-11-26T10:30:00Z\. In 12m:/,
     )
   })
-})
-
-// threat: cli-8
-test('a reader gets resources that can be read, without Secrets and what acts', () => {
-  const resource = (name: string, ...verbs: string[]) => ({ name, verbs })
-  const core = [
-    ...[
-      resource('pods', 'create', 'get', 'list'),
-      resource('pods/log', 'get'),
-      resource('pods/status', 'get', 'patch'),
-    ],
-    ...['exec', 'attach', 'portforward', 'proxy'].map((one) => resource(`pods/${one}`, 'create', 'get')),
-    ...[resource('services/proxy', 'get'), resource('nodes/proxy', 'get'), resource('nodes', 'list')],
-    ...[resource('secrets', 'get', 'list'), resource('secrets/status', 'get'), resource('bindings', 'create')],
-    resource('replicationcontrollers/scale', 'get'),
-  ]
-  expect(readableIn('', { resources: core })).toEqual(['pods', 'pods/log', 'pods/status', 'nodes'])
-  const deployments = [
-    resource('deployments', 'list'),
-    resource('deployments/scale', 'get'),
-    resource('deployments/log', 'get'),
-  ]
-  expect(readableIn('apps', { resources: deployments })).toEqual(['deployments', 'deployments/scale'])
-  const console = [resource('virtualmachineinstances/console', 'get'), resource('virtualmachineinstances', 'get')]
-  expect(readableIn('subresources.kubevirt.io', { resources: console })).toEqual([])
 })
 
 // threat: cli-6
@@ -159,7 +133,7 @@ describe('a command in a cluster that does not ask keyplane', () => {
 
   test('is told why its scope would hold nothing there', async () => {
     const said = 'the scope restricts what it may do there, and a service account cannot be scoped: a scope with eu'
-    expect(await hintOf(said)).toContain('it does not ask keyplane, so it enforces no scope')
+    expect(await hintOf(said)).toContain('so it enforces no rules. Use --read-only alone')
     expect(await hintOf('another refusal')).toBe('another')
   })
 })

@@ -66,10 +66,15 @@ function isAlwaysAllowed(r: Attributes): boolean {
 }
 
 function lists(s: Scope, r: Attributes): boolean {
+  const isViewer = (s.roles ?? []).some(({ role }) => role === 'view')
   const isReviewer = (s.roles ?? []).some(({ role }) => role === 'agent' || role === 'vcluster')
   for (const role of s.roles ?? [])
     if (byRole(role.role ?? '', role.projects ?? [], role.virtualClusters ?? [], r)) return true
   if (s.allowPlatformCli && byRole('platformCLI', [], [], r)) return true
+  if (isViewer && !viewerMay(r)) {
+    for (const rule of s.rules ?? []) if (byRule(rule, r)) return true
+    return false
+  }
   for (const { project } of s.projects ?? []) if (byProject(project ?? '', r)) return true
   for (const { project, space } of s.spaces ?? []) {
     if (r.target.type !== 'ProjectSpace' || !project || r.target.project !== project) continue
@@ -90,6 +95,26 @@ function lists(s: Scope, r: Attributes): boolean {
   }
   for (const rule of s.rules ?? []) if (byRule(rule, r)) return true
   return false
+}
+
+function viewerMay(r: Attributes): boolean {
+  if (r.target.type === 'Management') {
+    if (r.kind === 'nonresource') return false
+    const what = `${r.verb} ${r.group} ${r.resource}/${r.subresource}`
+    return (
+      what === `create ${MANAGED} directclusterendpointtokens/` ||
+      what === `get ${MANAGED} clusters/` ||
+      what === `get ${MANAGED} virtualclusterinstances/` ||
+      what === `create ${MANAGED} clusters/kubeconfig` ||
+      what === `create ${MANAGED} virtualclusterinstances/kubeconfig`
+    )
+  }
+  if (r.kind === 'nonresource') return isAlwaysAllowed({ ...r, target: { type: 'Management' } })
+  if (r.verb !== 'get' && r.verb !== 'list' && r.verb !== 'watch') return false
+  if ([r.group, r.resource, r.subresource].includes('*')) return false
+  if (r.resource === 'secrets' || r.group.split('.')[0] === 'subresources') return false
+  if (r.subresource === 'log') return r.resource === 'pods' && r.group === ''
+  return r.subresource === '' || r.subresource === 'status' || r.subresource === 'scale'
 }
 
 function byProject(project: string, r: Attributes): boolean {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { restrictsInside } from '../../../lib/access/restriction.ts'
+import { insideOf, restrictsInside } from '../../../lib/access/restriction.ts'
 import { evaluate } from '../../../lib/access/scopes/evaluate.ts'
 import type { Scope } from '../../../lib/access/scopes/scope.ts'
 import cases from './vectors/restriction.cases.json' with { type: 'json' }
@@ -99,5 +99,44 @@ describe('restrictsInside', () => {
       { numRuns: 2000 },
     )
     expect(free).toBeGreaterThan(100)
+  })
+})
+
+// What no account can stand for is refused.
+// threat: exchange-36
+describe('insideOf', () => {
+  const eu = { type: 'cluster', name: 'eu' } as const
+  const view = { roles: [{ role: 'view' }] }
+  const viewEu: Scope = { ...view, clusters: [{ cluster: 'eu' }] }
+  const whole: Scope = { clusters: [{ cluster: '*' }] }
+  test.each<[string, Scope[], 'all' | 'view' | undefined]>([
+    ['no scope', [], 'all'],
+    ['the whole cluster', [whole], 'all'],
+    ['view of the cluster', [viewEu], 'view'],
+    ['view of all clusters', [{ ...view, clusters: [{ cluster: '*' }] }], 'view'],
+    ['view below the whole cluster', [whole, viewEu], 'view'],
+    ['the whole cluster below view', [viewEu, whole], 'view'],
+    ['view twice', [viewEu, viewEu], 'view'],
+    ['view of another cluster', [{ ...view, clusters: [{ cluster: 'us' }] }], undefined],
+    ['view of nothing', [view], undefined],
+    ['view of a space', [{ ...view, spaces: [{ project: 'a', space: 's' }] }], undefined],
+    ['view of a project', [{ ...view, projects: [{ project: 'shop' }] }], undefined],
+    ['view beside rules', [{ ...viewEu, rules: [{ cluster: 'eu', verbs: ['delete'] }] }], undefined],
+    ['view beside rules about this API', [{ ...viewEu, rules: [{ requestTargets: ['Management'] }] }], undefined],
+    ['view beside rules that allow everything', [{ ...viewEu, rules: [{}] }], 'all'],
+    ['view below rules', [viewEu, { rules: [{ cluster: 'eu', verbs: ['get'] }] }], undefined],
+    ['an empty scope', [{}], undefined],
+  ])('%s is %3$j', (_, chain, expected) => {
+    expect(insideOf(chain, eu, options)).toBe(expected)
+    expect(restrictsInside(chain, eu, options)).toBe(expected !== 'all')
+  })
+
+  test.each<[Scope, 'view' | undefined]>([
+    [{ ...view, virtualClusters: [{ project: 'shop', virtualCluster: 'dev' }] }, 'view'],
+    [{ ...view, projects: [{ project: 'shop' }] }, 'view'],
+    [{ ...view, clusters: [{ cluster: '*' }] }, undefined],
+  ])('of a virtual cluster, %j is %j', (scope, expected) => {
+    expect(insideOf([scope], dev, options)).toBe(expected)
+    expect(insideOf([scope], outside, options)).toBe(undefined)
   })
 })

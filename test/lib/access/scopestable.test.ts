@@ -37,6 +37,8 @@ const GROUPS: Record<string, string> = {
   customresourcedefinitions: 'apiextensions.k8s.io',
   pods: '',
   nodes: '',
+  secrets: '',
+  '*': '',
   namespaces: '',
 }
 

@@ -6,7 +6,6 @@ import { openSession } from '../api/session.ts'
 import { targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
 import { lifetime } from '../arguments/durations.ts'
-import { split } from '../arguments/lists.ts'
 import { ruleOf } from '../arguments/scope.ts'
 import { makeNewFile, removeNewFile } from '../config/outputfile.ts'
 import { UsageError } from '../io/errors.ts'
@@ -14,17 +13,14 @@ import type { Io } from '../io/io.ts'
 import { demandProgram } from '../io/program.ts'
 import { canAsk, confirm } from '../output/confirm.ts'
 import { note, warn } from '../output/messages.ts'
-import { readableGroups } from '../run/discovery.ts'
 import { containsSecret, demandKeepable } from '../run/environment.ts'
 import { removeMade } from '../run/folder.ts'
 import { makeRunKey } from '../run/key.ts'
-import { runWithKey, tokenEntry } from '../run/lifecycle.ts'
-import { chosenGroups, groupsHint, mayWords, scopeInFile, sessionScope } from '../run/scope.ts'
+import { runWithKey } from '../run/lifecycle.ts'
+import { mayWords, scopeInFile, sessionScope } from '../run/scope.ts'
 import type { Signals } from '../run/signals.ts'
 
 const DEFAULT_LIFE = '1h'
-/** The life of the token with which the resources of a cluster are listed. */
-const DISCOVERY_SECONDS = 600
 
 export const run = command({
   name: ['run'],
@@ -33,19 +29,13 @@ export const run = command({
     'For coding agents, scripts and people. The command gets a new key that may do less than yours, and a kube config of it, in a private folder. Its environment names only them: variables from which another credential can come, such as KEYPLANE_KEY, HELM_KUBETOKEN and the ID token of a job, are removed, and those that name a kube config, such as KUBE_CONFIG_PATH, name this one. The key authenticates you, with your groups. It is made with yours, so it is never allowed more, does not outlive yours, and a revocation of what yours made ends it.',
     'When the command ends, the key is deleted, and a report on standard error says what it did and what it asked for and was refused. The exit code is that of the command. Signals are passed on to it. Soon after a signal that asks it to end, the key ends even if the command continues. After SIGKILL of this program, the key ends by itself after --for.',
     'This is no sandbox. The command runs as you, and can read your files, such as your contexts and your kube config, and on most systems the environment of this program: on Linux in /proc/PID/environ. With a key in KEYPLANE_KEY, only a container or another user keeps it from the command.',
-    'Without --read-only, --scope and --rule, the key may do in the cluster what you may. With several of them, it may do everything that one of them allows. --read-only allows get, list and watch of the resources that the cluster lists, without Secrets, and of subresources only status, scale and pods/log. So exec, attach, port-forward and proxies are refused. So is helm, which keeps its releases in Secrets.',
+    'Without --read-only, --scope and --rule, the key may do in the cluster what you may. With several of them, it may do everything that one of them allows. --read-only gives the key role view: get, list and watch in the cluster, without Secrets, and of subresources only status, scale and pods/log. So exec, attach, port-forward and proxies are refused. So is helm, which keeps its releases in Secrets. Where service accounts issue the tokens, the RBAC of the account for role view decides instead.',
   ].join('\n\n'),
   rest: { name: 'COMMAND…', help: 'program and arguments; run without a shell' },
   options: {
     'virtual-cluster': { type: 'string', value: 'PROJECT/NAME', help: 'virtual cluster that the command gets' },
     cluster: { type: 'string', value: 'CLUSTER', help: 'connected cluster that the command gets' },
     'read-only': { type: 'boolean', help: 'allow reading in the cluster, without Secrets' },
-    groups: {
-      type: 'string',
-      multiple: true,
-      value: 'GROUP',
-      help: 'with --read-only: only these API groups, such as core,apps,batch',
-    },
     scope: { type: 'string', value: 'FILE', help: 'allow what the scope in this file of YAML or JSON allows' },
     rule: {
       type: 'string',
@@ -79,16 +69,14 @@ export const run = command({
     },
   ],
   async run({ values, rest = [] }, io) {
-    const { context, scope: scopeFile, groups: groupNames, keep, rule, ask, 'read-only': isReadOnly } = values
+    const { context, scope: scopeFile, keep, rule, ask, 'read-only': isReadOnly } = values
     const target = targetOf(values)
     const ttl = lifetime(values.for ?? DEFAULT_LIFE, '--for')
-    const groups = split(groupNames, '--groups')
     if (target.kind === 'management' && (isReadOnly || scopeFile === undefined))
       throw new UsageError(
         isReadOnly ? '--read-only needs --virtual-cluster or --cluster.' : 'Say what the key may do.',
         'Give --virtual-cluster PROJECT/NAME or --cluster CLUSTER, or a scope with --scope FILE.',
       )
-    if (groups.length > 0 && !isReadOnly) throw new UsageError('--groups needs --read-only.')
     if (ask && !canAsk(io)) throw new UsageError('--ask needs a terminal.')
     demandKeepable(keep)
     await demandProgram(rest, io.env)
@@ -99,21 +87,16 @@ export const run = command({
       const { status: self } = await readSelf(session)
       const life = shortened(io, ttl, self.expirationTimestamp)
       if (containsSecret(io.env, [await session.key()])) warn(io, KEY_IN_ENVIRONMENT)
-      const found = isReadOnly
-        ? await readableGroups(io, await tokenEntry(io, session, target, DISCOVERY_SECONDS))
-        : undefined
-      const readable = found && chosenGroups(found, groups)
-      const wish = { target, prefix: prefixOf(self), readable, rules: rule.map(ruleOf), file }
+      const wish = { target, prefix: prefixOf(self), isReadOnly, rules: rule.map(ruleOf), file }
       const words = (name: string) =>
-        `${name}: ${mayWords(wish, groups)}; ends in ${duration(life)} or with the command.\n${NO_SANDBOX}`
+        `${name}: ${mayWords(wish)}; ends in ${duration(life)} or with the command.\n${NO_SANDBOX}`
       if (ask) {
         if (!(await confirm(io, `${words('The key')}\nRun ${rest.join(' ')}?`))) {
           note(io, 'Nothing was made and nothing was run.')
           return 1
         }
       }
-      const shorter = found ? groupsHint(found) : 'A shorter scope has fewer entries.'
-      const wanted = { self, scope: sessionScope(wish), ttl: life, command: rest, shorter }
+      const wanted = { self, scope: sessionScope(wish), ttl: life, command: rest }
       const narrow = {
         ...{ session, target, prefix: wish.prefix, life },
         make: (signals: Signals) => makeRunKey(io, session, wanted, signals),

@@ -34,8 +34,6 @@ interface Wanted {
   /** Seconds. */
   ttl: number
   command: readonly string[]
-  /** What to do if the scope is too long. */
-  shorter: string
 }
 
 /** Letters and digits that nobody takes for others, as kube-apiserver generates names with them. */
@@ -113,7 +111,7 @@ const tellUnknown = (io: Io, name: string, ttl: number): void =>
     `Whether the key ${name} exists is not known. If it does, it ends by itself in ${duration(ttl)}. To end it now: keyplane keys delete ${name}`,
   )
 
-function explained(io: Io, session: Session, error: unknown, { scope, shorter }: Wanted): unknown {
+function explained(io: Io, session: Session, error: unknown, { scope }: Wanted): unknown {
   if (!(error instanceof StatusError)) return error
   const hint =
     error.code === 403 && hasIdToken(io.env)
@@ -121,7 +119,7 @@ function explained(io: Io, session: Session, error: unknown, { scope, shorter }:
       : error.code === 403 && !/exceeded quota/.test(error.message)
         ? 'The key of the command is made with yours, which must be allowed to make keys.'
         : /spec\.scope: Too long/.test(error.message)
-          ? shorter
+          ? 'A shorter scope has fewer entries.'
           : error.hint
   return new CliError(error.message, { exitCode: error.exitCode, cause: error, ...(hint !== undefined && { hint }) })
 }

@@ -38,7 +38,7 @@ function withoutScopes(error: unknown): never {
   if (!(error instanceof StatusError) || !error.message.includes(NO_SCOPES)) throw error
   throw new CliError(error.message, {
     exitCode: error.exitCode,
-    hint: 'Service accounts issue the tokens of this cluster, and it does not ask keyplane, so it enforces no scope such as that of --read-only. Use a cluster that accepts tokens of keyplane, or let an administrator give your account fewer rights there, and run the command without --read-only and --rule.',
+    hint: 'Service accounts issue the tokens of this cluster, and it does not ask keyplane, so it enforces no rules. Use --read-only alone, for which there is an account of its own, or a cluster that accepts tokens of keyplane.',
     cause: error,
   })
 }

@@ -1,4 +1,5 @@
 /** Tests kube configs of clusters whose service accounts issue the tokens, from the request to the end of the key. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { UserInfo } from '../../../../lib/access/users/user.ts'
 import { type IssueServices, issueAccountToken } from '../../../../lib/clusters/boundtokens.ts'
@@ -18,6 +19,8 @@ const functions = useFunctions()
 const calls = callsOf(functions, clusters)
 const json = { accept: 'application/json', 'content-type': 'application/json' }
 let count = 0
+/** The values of keys, by their names. */
+const values = new Map<string, string>()
 
 /** Starts a cluster, registers it and makes a key of alice. */
 async function begin({ key = {}, spec = {} }: { key?: JsonObject; spec?: JsonObject } = {}) {
@@ -33,7 +36,8 @@ async function begin({ key = {}, spec = {} }: { key?: JsonObject; spec?: JsonObj
 async function keyOf(name: string, spec: JsonObject): Promise<UserInfo> {
   const body = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name }, spec }
   const made = await functions.invoke('ownedaccesskeys/create', { user: admin, headers: json, body, query: {} })
-  const authenticated = await functions.get().parts.authenticate(String(made.json.spec.key))
+  values.set(name, made.json.spec.key)
+  const authenticated = await functions.get().parts.authenticate(made.json.spec.key)
   if (!('user' in authenticated)) throw new Error('the key gives no access')
   return { ...authenticated.user, credential: authenticated.credential }
 }
@@ -79,6 +83,65 @@ test.each([{ proxyURL: 'http://proxy.example.com' }, { tlsServerName: 'eu.intern
     expect(String(await warningFor({ tokens: 'ServiceAccounts' }))).toContain('this service connects directly')
   },
 )
+
+describe('with role view', () => {
+  const viewOf = (name: string) => ({ roles: [{ role: 'view' }], clusters: [{ cluster: name }] })
+  async function beginView() {
+    const begun = await begin()
+    const { name, cluster } = begun
+    cluster.accounts.add('keyplane/user.alice.view')
+    const key = `view-${name}`
+    return { ...begun, key, viewer: await keyOf(key, { user: 'alice', scope: viewOf(name) }) }
+  }
+
+  // threat: exchange-36
+  test('a token is one of the account beside that of the user, whose RBAC decides', async () => {
+    const { cluster, name, viewer } = await beginView()
+    const answer = await fetch(name, viewer, { ttl: 3600 })
+    expect([answer.status, answer.text]).toEqual([201, expect.any(String)])
+    expect(cluster.accepts(await tokenIn(answer))).toBe(true)
+    expect(cluster.calls.at(-1)).toBe('POST /api/v1/namespaces/keyplane/serviceaccounts/user.alice.view/token')
+    expect(String(answer.headers.warning)).toContain('what role view means inside the cluster is what its RBAC gives')
+  })
+
+  test('a missing account is a 422 with the commands that make it', async () => {
+    const { cluster, name, viewer } = await beginView()
+    cluster.accounts.delete('keyplane/user.alice.view')
+    const { status, json: answer } = await fetch(name, viewer)
+    expect([status, answer.message]).toEqual([422, expect.stringContaining('create serviceaccount user.alice.view -n')])
+    expect(answer.message).toContain('create rolebinding user.alice.view --clusterrole=view')
+  })
+
+  // threat: exchange-36
+  test('rules beside it are a 403', async () => {
+    const { cluster, name } = await beginView()
+    const scope = { ...viewOf(name), rules: [{ cluster: name, verbs: ['delete'] }] }
+    const { status, text } = await fetch(name, await keyOf(`rules-${name}`, { user: 'alice', scope }))
+    expect([status, text]).toEqual([403, expect.stringContaining('a service account cannot be scoped')])
+    expect(cluster.calls).toEqual([])
+  })
+
+  // threat: exchange-36
+  test.each([
+    { change: 'narrowing to it', before: undefined, after: viewOf },
+    { change: 'widening from it', before: viewOf, after: () => null },
+  ])('$change ends the tokens of the other account, and makes those of the new one', async ({ before, after }) => {
+    const { cluster, name } = await beginView()
+    const key = `changed-${name}`
+    const user = await keyOf(key, { user: 'alice', ...(before && { scope: before(name) }) })
+    const token = await tokenIn(await fetch(name, user))
+    const accounts = () => [...cluster.calls].flatMap((call) => /serviceaccounts\/(\S+)\/token/.exec(call)?.[1] ?? [])
+    await change(key, { scope: after(name) })
+    await endings()
+    expect([cluster.secrets.size, cluster.accepts(token)]).toEqual([0, false])
+    const { user: now } = (await functions.get().parts.authenticate(values.get(key) ?? '')) as { user: UserInfo }
+    await delay(1100)
+    const answer = await fetch(name, { ...now, ...(user.credential && { credential: user.credential }) })
+    expect([answer.status, answer.text]).toEqual([201, expect.any(String)])
+    const both = ['user.alice', 'user.alice.view']
+    expect(accounts()).toEqual(before ? both.toReversed() : both)
+  })
+})
 
 describe('a kube config', () => {
   test('has a token of the account of the user, for which the second one needs one request', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Identity } from '../../../../lib/access/users/user.ts'
-import { accountName } from '../../../../lib/clusters/serviceaccounts/accountname.ts'
+import { accountFor, accountName, isViewer } from '../../../../lib/clusters/serviceaccounts/accountname.ts'
 import { played, seed } from '../../../support/effort.ts'
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
@@ -36,7 +36,26 @@ function random(first: number) {
 
 // What is near to each other: other cases, separators, prefixes of another type, names that imitate the other form.
 const PARTS = ['a', 'A', 'b', '-', '.', '_', '@', '/', ':', ' ', 'ä', 'a\u0308', '\0', 'user', 'team.', '0'.repeat(32)]
-const PARTS_TOO = ['\ud800', '\udfff', '\ufffd', '\u00e4']
+const PARTS_TOO = ['.view', 'view', '\ud800', '\udfff', '\ufffd', '\u00e4']
+
+const eu = { type: 'cluster', name: 'eu' } as const
+const options = { projectNamespacePrefix: 'p-' }
+const VIEW = [{ roles: [{ role: 'view' }], clusters: [{ cluster: 'eu' }] }]
+
+// threat: exchange-36
+test.each([
+  ['user:alice', 'user.alice.view'],
+  ['user:view', 'user.view.view'],
+  ['user:alice.view', /^user\.alice-view\.[0-9a-f]{32}\.view$/],
+] as const)('the account with which %s reads is %s', (identity, name) => {
+  expect(accountFor(identity, VIEW, eu, options)).toEqual(typeof name === 'string' ? name : expect.stringMatching(name))
+  expect(accountFor(identity, [], eu, options)).toBe(accountName(identity))
+  expect(accountFor(identity, [{}], eu, options)).toBe(undefined)
+})
+
+// threat: exchange-36
+test('a user called alice.view is no other identity', () =>
+  expect(accountName('user:alice.view')).toMatch(/^user\.alice-view\.[0-9a-f]{32}$/))
 
 // threat: exchange-36
 test('no two identities share an account, and every name is one of Kubernetes', () => {
@@ -51,11 +70,13 @@ test('no two identities share an account, and every name is one of Kubernetes', 
   const names = new Set<string>()
   let wrong = 0
   for (const identity of identities) {
-    const name = accountName(identity)
-    names.add(name)
-    if (name.length > 253 || !SUBDOMAIN.test(name)) wrong++
+    for (const chain of [[], VIEW]) {
+      const name = accountFor(identity, chain, eu, options) ?? ''
+      names.add(name)
+      if (name.length > 253 || !SUBDOMAIN.test(name) || isViewer(name) !== (chain === VIEW)) wrong++
+    }
   }
-  expect([names.size, wrong]).toEqual([identities.size, 0])
+  expect([names.size, wrong]).toEqual([2 * identities.size, 0])
 })
 
 // threat: exchange-36
