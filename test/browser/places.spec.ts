@@ -59,16 +59,10 @@ const openDialog = async (page: Page, key: string) => {
   await dialog(page).waitFor()
 }
 const button = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true })
-/** Chooses a way with the arrow keys. */
-const choose = async (page: Page, way: string) => {
-  const wanted = dialog(page).getByRole('radio', { name: way })
-  await tabTo(dialog(page).getByRole('radio', { checked: true }))
-  while (!(await wanted.isChecked())) await page.keyboard.press('ArrowDown')
-}
 /** Downloads the file with the keyboard, and keeps it in the folder. */
-const download = async (page: Page, home: string): Promise<string> => {
+const download = async (page: Page, home: string, name = 'Download'): Promise<string> => {
   const started = page.waitForEvent('download')
-  await press(button(page, 'Download'))
+  await press(button(page, name))
   const file = await started
   expect(file.suggestedFilename()).toBe('demo-demo.kubeconfig')
   const path = join(home, file.suggestedFilename())
@@ -78,34 +72,41 @@ const download = async (page: Page, home: string): Promise<string> => {
 }
 
 describeKubectl('a downloaded kube config', () => {
-  test.for(['A token in the file', 'A client certificate in the file'])(
-    'works: %s',
-    async (way, { page, server, home }) => {
-      await openDialog(page, (await makeKey(server, 'user')).value)
-      await choose(page, way)
-      await tabTo(dialog(page).getByLabel('Lifetime'))
-      await page.keyboard.type('1 hour')
-      const file = await download(page, home)
-      await dialog(page)
-        .getByText(/Its credential expires in (59|60) minutes/)
-        .waitFor()
-      expect(await program(home, 'kubectl', ['--kubeconfig', file, 'get', 'pods'])).toEqual(pods)
-      await page.keyboard.press('Escape')
-      await dialog(page).waitFor({ state: 'detached' })
-      await expect.poll(() => hasFocus(page.getByRole('button', { name: 'Download kube config of demo' }))).toBe(true)
-    },
-  )
+  test('works at once, for an hour', async ({ page, server, home }) => {
+    await openDialog(page, (await makeKey(server, 'user')).value)
+    const file = await download(page, home)
+    await dialog(page)
+      .getByText(/Its credential expires in (59|60) minutes/)
+      .waitFor()
+    expect(await program(home, 'kubectl', ['--kubeconfig', file, 'get', 'pods'])).toEqual(pods)
+    await page.keyboard.press('Escape')
+    await dialog(page).waitFor({ state: 'detached' })
+    await expect.poll(() => hasFocus(page.getByRole('button', { name: 'Download kube config of demo' }))).toBe(true)
+  })
+
+  test('works with a client certificate', async ({ page, server, home }) => {
+    await openDialog(page, (await makeKey(server, 'user')).value)
+    await press(dialog(page).getByText('A client certificate', { exact: true }))
+    const file = await download(page, home, 'Download with a certificate')
+    expect(await readFile(file, 'utf8')).toContain('client-key-data')
+    expect(await program(home, 'kubectl', ['--kubeconfig', file, 'get', 'pods'])).toEqual(pods)
+  })
 
   test('renews itself with curl, and says so when the key ends', async ({ page, server, home }) => {
     const key = await makeKey(server, 'user')
     await openDialog(page, key.value)
-    await tabTo(dialog(page).getByLabel('File for curl, on your machine'))
-    await page.keyboard.press('Control+A')
+    await press(dialog(page).getByText('Tokens that curl fetches'))
+    const path = dialog(page).getByLabel('File for curl, on your machine')
+    await tabTo(path)
+    await page.keyboard.type('/home/ME/.kube/demo.curl')
+    await press(button(page, 'Download for curl'))
+    await dialog(page).getByText('This path has a placeholder.').waitFor()
+    await path.press('Control+A')
     await page.keyboard.type(join(home, 'kube folder/demo.curl'))
     const written = await dialog(page)
       .getByRole('region', { name: /Write the file for curl/ })
       .innerText()
-    const file = await download(page, home)
+    const file = await download(page, home, 'Download for curl')
     expect(await readFile(file, 'utf8')).not.toMatch(/mpk_|eyJ|client-key-data/)
     const bash = await program(home, 'bash', ['-c', `bash -c "$COMMANDS" <<< "$VALUE"`], {
       COMMANDS: written,
@@ -119,25 +120,20 @@ describeKubectl('a downloaded kube config', () => {
     expect(await get()).toMatchObject({ code: 1, stderr: expect.stringContaining('access key is disabled') })
   })
 
-  test('renews itself with keyplane', async ({ page, server, home }) => {
+  test('is for daily use what the command line merges', async ({ page, server, home }) => {
     const key = await makeKey(server, 'user')
     await openDialog(page, key.value)
-    await choose(page, 'Renews itself with keyplane')
-    const file = await download(page, home)
-    expect(await readFile(file, 'utf8')).not.toMatch(/mpk_|eyJ|client-key-data/)
+    const merge = await dialog(page).getByRole('region', { name: 'For daily use' }).innerText()
+    const login = await dialog(page).getByText('keyplane login').innerText()
     await installCommandLine(home)
-    const commands = await dialog(page)
-      .getByRole('region', { name: /Use it/ })
-      .innerText()
-    const [login = '', use = ''] = commands.trim().split('\n')
     const env = { KEYPLANE_KEY: key.value, AUTHORITY: server.authorityFile }
     expect(await program(home, 'bash', ['-c', `${login} --ca "$AUTHORITY"`], env)).toMatchObject({ code: 0 })
-    expect(await program(home, 'bash', ['-c', use])).toEqual(pods)
+    expect(await program(home, 'bash', ['-c', merge])).toMatchObject({ code: 0 })
+    expect(await program(home, 'kubectl', ['get', 'pods'])).toEqual(pods)
   })
 
   test('is what the commands beside it write', async ({ page, server, home }) => {
     await openDialog(page, server.adminKey)
-    await choose(page, 'A token in the file')
     await press(dialog(page).getByText('The same in a terminal'))
     const commands = await dialog(page).getByRole('region', { name: 'curl', exact: true }).innerText()
     const env = { COMMANDS: commands, VALUE: server.adminKey, CURL_CA_BUNDLE: server.authorityFile }
@@ -150,7 +146,6 @@ describeKubectl('a downloaded kube config', () => {
 describe('the page of virtual clusters', () => {
   test('copies a kube config, and keeps none of it', async ({ page, server, guards }) => {
     await openDialog(page, server.adminKey)
-    await choose(page, 'A token in the file')
     await press(button(page, 'Copy'))
     await dialog(page).getByText('Copied.').waitFor()
     expect(await clipboardText(page)).toMatch(/^apiVersion: v1\n[\s\S]*token: eyJ/)
@@ -177,8 +172,8 @@ describe('the page of virtual clusters', () => {
   test('says why a certificate is refused, and what to choose instead', async ({ page, server }) => {
     const scope = { rules: [{ verbs: ['get', 'list', 'create'] }] }
     await openDialog(page, (await makeKey(server, 'restricted', { scope })).value)
-    await choose(page, 'A client certificate in the file')
-    await press(button(page, 'Download'))
+    await press(dialog(page).getByText('A client certificate', { exact: true }))
+    await press(button(page, 'Download with a certificate'))
     const alert = dialog(page).getByRole('alert')
     await expect.poll(() => alert.innerText()).toMatch(/a client certificate cannot be scoped[\s\S]*Choose a token/)
   })
@@ -186,8 +181,8 @@ describe('the page of virtual clusters', () => {
   test('says what it waits for, and what failed', async ({ page, server }) => {
     await openDialog(page, server.adminKey)
     const release = await holdRequests(page, DEMO)
-    await choose(page, 'A client certificate in the file')
-    await press(button(page, 'Download'))
+    await press(dialog(page).getByText('A client certificate', { exact: true }))
+    await press(button(page, 'Download with a certificate'))
     await dialog(page).getByText('The virtual cluster is signing the certificate.').waitFor()
     const started = page.waitForEvent('download')
     await release()
@@ -202,11 +197,10 @@ describe('the page of virtual clusters', () => {
   test('hands out nothing for a choice that was changed while the server worked', async ({ page, server }) => {
     await openDialog(page, server.adminKey)
     const release = await holdRequests(page, DEMO)
-    await choose(page, 'A token in the file')
     const [asked, ended] = [page.waitForRequest(/kubeconfig$/), page.waitForEvent('requestfailed')]
     await press(button(page, 'Download'))
     await asked
-    await dialog(page).getByLabel('Lifetime').selectOption('1 hour')
+    await dialog(page).getByLabel('Lifetime').selectOption('8 hours')
     await ended
     // The page has drawn what it does about a request that it has given up: nothing.
     await page.evaluate(() => new Promise(requestAnimationFrame))
@@ -214,7 +208,7 @@ describe('the page of virtual clusters', () => {
     const [file] = await Promise.all([page.waitForEvent('download'), release(), press(button(page, 'Download'))])
     const [, token = ''] = /token: (\S+)/.exec(await readFile(await file.path(), 'utf8')) ?? []
     const { exp, iat } = claimsOf(token)
-    expect(exp - iat).toBe(3600)
+    expect(exp - iat).toBe(8 * 3600)
   })
 
   test('shows hostile texts as texts, on a small screen too', async ({ openPage, server }) => {
@@ -275,7 +269,10 @@ describe('the page of connected clusters', () => {
     await press(open)
     await tabTo(dialog(page).getByLabel('Lifetime'))
     await page.keyboard.type('8 hours')
-    expect(await dialog(page).getByRole('radio').count()).toBe(0)
+    expect(await dialog(page).getByRole('region', { name: 'For daily use' }).innerText()).toBe(
+      'keyplane kubeconfig --cluster eu --merge\n',
+    )
+    expect(await dialog(page).getByText('A client certificate').count()).toBe(0)
     await press(button(page, 'Copy'))
     await dialog(page).getByText('Copied.').waitFor()
     const text = await clipboardText(page)

@@ -264,7 +264,6 @@ describe('what a person has typed', () => {
     const dialogs = [
       { hash: `#/keys/${name}`, label: 'Description', button: 'Edit' },
       { hash: `#/keys/${name}`, label: 'Reason', button: 'Revoke all that it made' },
-      { hash: '#/virtual-clusters', label: 'File for curl, on your machine', button: 'Download kube config of demo' },
     ]
     for (const { hash, label, button } of dialogs) {
       await goTo(page, hash)

@@ -12,8 +12,8 @@ import { type ClusterKind, CONNECTED, VIRTUAL } from '../../../clients/console/s
 import { readClusters } from '../../../clients/console/src/pages/clusters/readclusters.ts'
 import {
   curlFileCommand,
+  dailyCommands,
   fileNameOf,
-  nextCommands,
   pathProblem,
   sameCommands,
   specOf,
@@ -215,11 +215,10 @@ describe('a kube config', () => {
 
   test.each([
     ['curl', exec('curl', '-q', '--proto', '=https', '--config', 'C:/Users/alice/dev.curl')],
-    ['keyplane', exec('keyplane', 'credential', '--virtual-cluster', 'shop/dev', '--context', 'keys.example.com/prod')],
     ['token', { certificateTTL: 3600 }],
     ['certificate', { certificateTTL: 3600, clientCert: true }],
   ] as const)('that signs in with %s is asked for', (way, spec) =>
-    expect(specOf({ ...choice, way }, place, SERVER)).toEqual(spec),
+    expect(specOf({ ...choice, way }, place)).toEqual(spec),
   )
 
   test.each([
@@ -240,26 +239,33 @@ describe('a kube config', () => {
     (path) => expect(pathProblem(path)).toMatch(/path/),
   )
 
-  test('comes with commands for its way', () => {
-    const commands = (way: 'curl' | 'keyplane' | 'token' | 'certificate') =>
-      sameCommands({ ...choice, way }, place, SERVER).map(({ text }) => text)
-    expect(commands('keyplane')[0]).toBe('keyplane kubeconfig shop/dev \\\n  --merge\n')
-    expect(commands('certificate')[0]).toContain('--with cert \\\n  --ttl 3600s')
-    expect(nextCommands({ ...choice, way: 'keyplane' }, place, SERVER)).toBe(
-      `keyplane login ${SERVER} --context keys.example.com/prod\nkubectl --kubeconfig ./shop-dev.kubeconfig get pods\n`,
-    )
-    const titles = sameCommands({ ...choice, way: 'token' }, { namespace: 'default', name: 'dev' }, SERVER)
-    expect(titles.map(({ title }) => title)).toEqual(['kubectl', 'curl'])
+  test.each([
+    '/home/ME/.kube/dev.curl',
+    'C:\\Users\\USER\\dev.curl',
+    '/home/<you>/x',
+    '/home/{name}/x',
+    '/home/…/x',
+    '/.../x',
+  ])('refuses the placeholder in %s', (path) => expect(pathProblem(path)).toMatch(/placeholder/))
+
+  test('comes with commands of the command line, if that knows the cluster', () => {
+    expect(dailyCommands(place, SERVER)).toEqual({
+      login: `keyplane login ${SERVER} --context keys.example.com/prod`,
+      merge: 'keyplane kubeconfig shop/dev --merge',
+    })
+    const elsewhere = { namespace: 'default', name: 'dev' }
+    expect(dailyCommands(elsewhere, SERVER)).toBeUndefined()
+    expect(sameCommands(3600, elsewhere, SERVER).map(({ title }) => title)).toEqual(['kubectl', 'curl'])
   })
 })
 
 describe('a kube config of a connected cluster', () => {
   const choice = { way: 'token', seconds: 3600, file: '' } as const
 
-  test('is asked for with the lifetime of its token', () => expect(specOf(choice, eu, SERVER)).toEqual({ ttl: 3600 }))
+  test('is asked for with the lifetime of its token', () => expect(specOf(choice, eu)).toEqual({ ttl: 3600 }))
 
   test('comes with commands that name the cluster', () => {
-    const commands = sameCommands(choice, eu, SERVER)
+    const commands = sameCommands(3600, eu, SERVER)
     expect(commands.map(({ title }) => title)).toEqual(['keyplane', 'kubectl', 'curl'])
     const [keyplane, kubectl, curl] = commands.map(({ text }) => text)
     expect(keyplane).toBe(

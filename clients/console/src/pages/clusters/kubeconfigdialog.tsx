@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { DAY_SECONDS } from '../../../../../lib/engine/meta/value/durations.ts'
+import { HOUR_SECONDS } from '../../../../../lib/engine/meta/value/durations.ts'
 import { paths } from '../../api/paths.ts'
 import { server } from '../../api/root.ts'
 import { Code } from '../../components/code.tsx'
@@ -12,165 +12,99 @@ import { copyLater, saveFile } from '../../components/savefile.ts'
 import { Terminal } from '../../components/terminal.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
-import { option } from '../../text/kubectl.ts'
 import { visible } from '../../text/visible.ts'
 import { Refusal } from './refusal.tsx'
 import {
-  type Choice,
   curlFileCommand,
+  dailyCommands,
   fileNameOf,
-  isSecret,
+  firstCommand,
   LIFETIMES,
-  nextCommands,
   type Place,
   pathProblem,
   sameCommands,
   specOf,
-  WAYS,
+  type Way,
 } from './ways.ts'
 import type { Shown } from './words.ts'
 
 /** After this time the dialog says what it waits for, in milliseconds. */
 const LONG_MS = 3000
 
+interface Failed {
+  error: unknown
+  way: Way
+}
+
 interface Made {
   how: 'downloaded' | 'copied'
-  choice: Choice
   expires?: string | undefined
 }
 
-/** Asks how the kube config shall sign in, and hands it out. Its content goes to the file or the clipboard, and is not kept. */
+/** Hands out a kube config. Its content goes to the file or the clipboard, and is not kept. */
 export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose(): void }) {
   const { api, ends } = useSession()
-  const isExchanged = ends !== undefined
   const { place, sentence } = cluster
-  const { name, namespace, project } = place
+  const { name, namespace } = place
   const isVirtual = namespace !== undefined
-  const usual = `/home/ME/.kube/${name}.${namespace}.curl`
-  const [choice, setChoice] = useState<Choice>({
-    // The value of an exchanged key is nowhere but here, so only the file itself can sign in. A connected cluster has only tokens.
-    way: isExchanged || !isVirtual ? 'token' : 'curl',
-    seconds: DAY_SECONDS,
-    file: usual,
-  })
-  const [state, setState] = useState<{ made?: Made; error?: unknown; wrong?: string; busy?: 'asking' | 'long' }>({})
+  const [seconds, setSeconds] = useState(HOUR_SECONDS)
+  const [file, setFile] = useState('')
+  const [state, setState] = useState<{ made?: Made; failed?: Failed; wrong?: string; busy?: Way; isLong?: boolean }>({})
   const running = useRef<AbortController>(undefined)
-  useEffect(() => () => running.current?.abort(), [])
+  const stop = () => running.current?.abort()
+  useEffect(() => stop, [])
 
-  const change = (part: Partial<Choice>) => {
+  const change = (set: () => void) => {
     // Nothing is handed out for a choice that is no longer shown.
-    running.current?.abort()
-    setChoice((before) => ({ ...before, ...part }))
+    stop()
+    set()
     setState({})
   }
-  const ask = async (how: Made['how']) => {
+  const ask = async (way: Way, how: Made['how'] = 'downloaded') => {
     if (state.busy !== undefined) return
-    const wrong = choice.way === 'curl' ? pathProblem(choice.file) : undefined
+    const wrong = way === 'curl' ? pathProblem(file) : undefined
     if (wrong !== undefined) return setState({ wrong })
-    setState({ busy: 'asking' })
+    setState({ busy: way })
     const own = new AbortController()
     running.current = own
-    const timer = setTimeout(() => setState({ busy: 'long' }), LONG_MS)
+    const timer = setTimeout(() => setState({ busy: way, isLong: true }), LONG_MS)
     try {
       const answer = api.send<{ status: { kubeConfig: string; expirationTimestamp?: string } }>(
         paths.kubeConfig(namespace, name),
-        { method: 'POST', body: { spec: specOf(choice, place, server) }, signal: own.signal },
+        { method: 'POST', body: { spec: specOf({ way, seconds, file }, place) }, signal: own.signal },
       )
       const text = answer.then(({ status }) => status.kubeConfig)
       if (how === 'copied') await copyLater(text)
       else saveFile(fileNameOf(place), 'application/yaml', await text)
       const { status } = await answer
-      setState({ made: { how, choice, expires: status.expirationTimestamp } })
+      setState({ made: { how, expires: status.expirationTimestamp } })
     } catch (error) {
-      if (!own.signal.aborted) setState({ error })
+      if (!own.signal.aborted) setState({ failed: { error, way } })
     } finally {
       clearTimeout(timer)
     }
   }
 
-  const { way, seconds, file } = choice
-  const { made, error, wrong, busy } = state
+  const { made, failed, wrong, busy, isLong } = state
+  const daily = dailyCommands(place, server)
   return (
-    <Dialog
-      title={`Kube config of ${visible(name)}`}
-      onClose={onClose}
-      isTyped={file !== usual && made === undefined}
-      isWide
-    >
-      {isVirtual && (
-        <fieldset class="ways">
-          <legend>How it signs in</legend>
-          {WAYS.map(({ way: one, title, needs, rightFor }) => (
-            <label class="check" key={one}>
-              <input
-                type="radio"
-                name="way"
-                checked={one === way}
-                disabled={one === 'keyplane' && project === undefined}
-                onChange={() => change({ way: one })}
-              />
-              <span>
-                <strong>{title}</strong>
-                <span class="hint">
-                  Right for {rightFor}. Needs {needs}
-                </span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-      )}
+    <Dialog title={`Kube config of ${visible(name)}`} onClose={onClose} isWide>
       {sentence && (
         <p>
           <Foreign text={sentence} />
         </p>
       )}
-      {isExchanged && !isSecret(way) && (
-        <Notice tone="warn" title="You signed in without an access key.">
-          <p>Make a key first: this way needs its value on the machine that uses the kube config.</p>
-        </Notice>
-      )}
-      {isSecret(way) ? (
-        <SelectField
-          label="Lifetime"
-          hint="The server may allow less, and says so."
-          value={seconds}
-          options={LIFETIMES}
-          onChange={(one) => change({ seconds: one })}
-        />
-      ) : (
-        <p>
-          The file contains no credential: kubectl fetches tokens of 15 minutes with your access key. The file alone
-          signs nobody in.
-        </p>
-      )}
-      {way === 'curl' && (
-        <>
-          <TextField
-            label="File for curl, on your machine"
-            hint="The whole path. The kube config names this file, and the commands below write it."
-            error={wrong}
-            value={file}
-            onInput={(path) => change({ file: path })}
-          />
-          {pathProblem(file) === undefined && (
-            <Code title="Write the file for curl (bash, zsh)" text={curlFileCommand(file, place, server)} />
-          )}
-          <p class="hint">
-            The commands ask for the access key. If the API has a private certificate authority, add the line{' '}
-            <code>cacert = "/path/to/ca.crt"</code> to the file.
-          </p>
-        </>
-      )}
-      {!isVirtual && (
-        <p class="hint">
-          With <code>keyplane kubeconfig {option('--cluster', name)} --merge</code>, kubectl fetches short tokens with
-          your access key.
-        </p>
-      )}
-      {error !== undefined && <Refusal error={error} way={way} isVirtual={isVirtual} />}
-      {busy === 'long' && (
+      <SelectField
+        label="Lifetime"
+        hint="The file contains a token, and is a secret until it expires. The server may allow less, and says so."
+        value={seconds}
+        options={LIFETIMES}
+        onChange={(one) => change(() => setSeconds(one))}
+      />
+      {failed && <Refusal {...failed} isVirtual={isVirtual} />}
+      {isLong && (
         <p role="status">
-          {way === 'certificate'
+          {busy === 'certificate'
             ? 'The virtual cluster is signing the certificate. This can take 20 seconds.'
             : `The server has not answered yet.${isVirtual ? ' It waits for up to 20 seconds.' : ''}`}
         </p>
@@ -180,19 +114,75 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose
         <button type="button" onClick={onClose}>
           Close
         </button>
-        <button type="button" aria-disabled={busy !== undefined} onClick={() => ask('copied')}>
+        <button type="button" aria-disabled={busy !== undefined} onClick={() => ask('token', 'copied')}>
           Copy
         </button>
-        <button type="button" class="primary" aria-disabled={busy !== undefined} onClick={() => ask('downloaded')}>
+        <button type="button" class="primary" aria-disabled={busy !== undefined} onClick={() => ask('token')}>
           {busy === undefined ? 'Download' : 'Asking the server…'}
         </button>
       </div>
-      <Terminal commands={sameCommands(choice, place, server)} />
+      {daily && (
+        <>
+          <Code title="For daily use" text={`${daily.merge}\n`} />
+          <p class="hint">
+            kubectl then fetches short tokens with your access key. Sign the command line in once:{' '}
+            <code>{daily.login}</code>
+          </p>
+        </>
+      )}
+      {isVirtual && (
+        <>
+          <details>
+            <summary>A client certificate</summary>
+            <p>
+              For virtual clusters that do not accept tokens of this server. A certificate cannot be revoked, and
+              carries no scope.
+            </p>
+            <button type="button" aria-disabled={busy !== undefined} onClick={() => ask('certificate')}>
+              Download with a certificate
+            </button>
+          </details>
+          <details>
+            <summary>Tokens that curl fetches</summary>
+            <p>For machines without the command line. The file contains no credential: curl has your access key.</p>
+            {ends !== undefined && (
+              <Notice tone="warn" title="You signed in without an access key.">
+                <p>Make a key first: curl needs its value on the machine that uses the kube config.</p>
+              </Notice>
+            )}
+            <TextField
+              label="File for curl, on your machine"
+              hint={
+                <>
+                  The whole path, as <code>echo ~/.kube/{fileNameOf(place).replace(/kubeconfig$/, 'curl')}</code> prints
+                  it.
+                </>
+              }
+              error={wrong}
+              value={file}
+              onInput={(path) => change(() => setFile(path))}
+            />
+            {pathProblem(file) === undefined && (
+              <>
+                <Code title="Write the file for curl (bash, zsh)" text={curlFileCommand(file, place, server)} />
+                <p class="hint">
+                  The commands ask for the access key. If the API has a private certificate authority, add the line{' '}
+                  <code>cacert = "/path/to/ca.crt"</code> to the file.
+                </p>
+              </>
+            )}
+            <button type="button" aria-disabled={busy !== undefined} onClick={() => ask('curl')}>
+              Download for curl
+            </button>
+          </details>
+        </>
+      )}
+      <Terminal commands={sameCommands(seconds, place, server)} />
     </Dialog>
   )
 }
 
-function Done({ made: { how, choice, expires }, place }: { made: Made; place: Place }) {
+function Done({ made: { how, expires }, place }: { made: Made; place: Place }) {
   return (
     <>
       <Notice tone="good" title={how === 'copied' ? 'Copied.' : `Downloaded ${fileNameOf(place)}.`}>
@@ -203,7 +193,7 @@ function Done({ made: { how, choice, expires }, place }: { made: Made; place: Pl
         )}
         {how === 'copied' && <p>Paste it into a file that only you can read.</p>}
       </Notice>
-      <Code title="Use it, in the folder of the file" text={nextCommands(choice, place, server)} />
+      <Code title="Use it, in the folder of the file" text={firstCommand(place)} />
     </>
   )
 }

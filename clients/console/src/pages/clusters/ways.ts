@@ -7,41 +7,8 @@ import { paths } from '../../api/paths.ts'
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 
-export type Way = 'curl' | 'keyplane' | 'token' | 'certificate'
-
-export interface WayWords {
-  way: Way
-  title: string
-  needs: string
-  rightFor: string
-}
-
-export const WAYS: readonly WayWords[] = [
-  {
-    way: 'curl',
-    title: 'Renews itself with curl',
-    needs: 'curl, and your access key in a file that only you can read.',
-    rightFor: 'laptops without an installation, CI images, operators',
-  },
-  {
-    way: 'keyplane',
-    title: 'Renews itself with keyplane',
-    needs: 'the command line keyplane (Node.js), signed in with your access key.',
-    rightFor: 'people, loops and scripts: many commands share one token',
-  },
-  {
-    way: 'token',
-    title: 'A token in the file',
-    needs: 'nothing else. The file is a secret until the token expires.',
-    rightFor: 'one job that is shorter than its token',
-  },
-  {
-    way: 'certificate',
-    title: 'A client certificate in the file',
-    needs: 'nothing else. It cannot be revoked, and carries no scope: the file is a secret until it expires.',
-    rightFor: 'virtual clusters that do not accept tokens of this server',
-  },
-]
+/** A token in the file, a client certificate in the file, or the command curl, which fetches tokens. */
+export type Way = 'token' | 'certificate' | 'curl'
 
 /** The lifetimes of a credential in the file, in seconds with their words. The server may allow less. */
 export const LIFETIMES = [HOUR_SECONDS, 8 * HOUR_SECONDS, DAY_SECONDS, 7 * DAY_SECONDS, 30 * DAY_SECONDS].map(
@@ -53,7 +20,7 @@ export interface Place {
   /** Absent for a connected cluster. */
   namespace?: string
   name: string
-  /** Absent if the namespace is not that of a project: then `keyplane` does not know it. */
+  /** Absent if the namespace is not that of a project: then the command line does not know it. */
   project?: string | undefined
 }
 
@@ -63,9 +30,6 @@ export interface Choice {
   /** The file that curl reads, with its whole path. */
   file: string
 }
-
-/** Reports whether the file contains a credential. */
-export const isSecret = (way: Way): boolean => way === 'token' || way === 'certificate'
 
 /** Returns the file name of a kube config, such as `shop-dev.kubeconfig`. */
 export function fileNameOf({ project, namespace, name }: Place): string {
@@ -77,29 +41,25 @@ export function fileNameOf({ project, namespace, name }: Place): string {
   return `${safe.slice(0, 120) || 'cluster'}.kubeconfig`
 }
 
+/** What stands in a path for something that the person has to choose. */
+const PLACEHOLDER = /[/\\](?:ME|YOU|USER|USERNAME|NAME)(?:[/\\]|$)|[<>{}*?…]|\.{3}/
+
 /** Returns why curl cannot find a file by this path, or undefined. Clients do not expand `~` and variables. */
 export function pathProblem(path: string): string | undefined {
-  if (!/^(\/|[A-Za-z]:[\\/])[^\p{C}]+$/u.test(path)) {
-    return 'Write the whole path, such as /home/alice/.kube/dev.curl. kubectl does not expand ~.'
-  }
+  if (!/^(\/|[A-Za-z]:[\\/])[^\p{C}]+$/u.test(path)) return 'Write the whole path. kubectl does not expand ~.'
+  if (PLACEHOLDER.test(path)) return 'This path has a placeholder. Write that of your own file.'
   return /[$`"']/.test(path) ? 'Choose a path without quotes and $.' : undefined
 }
 
 /** Windows takes slashes as well, and curl reads backslashes as escapes. */
 const slashes = (path: string): string => path.replaceAll('\\', '/')
 
-/** Returns the spec of the request. A connected cluster has only tokens. With a plugin it asks for no credential. */
-export function specOf({ way, seconds, file }: Choice, place: Place, server: string): object {
-  if (place.namespace === undefined) return { ttl: seconds }
+/** Returns the spec of the request. A connected cluster has only tokens. With curl it asks for no credential. */
+export function specOf({ way, seconds, file }: Choice, { namespace }: Place): object {
+  if (namespace === undefined) return { ttl: seconds }
   if (way === 'curl') return { exec: { command: 'curl', args: curlArguments(slashes(file)) } }
-  if (way === 'keyplane') {
-    const context = ['--context', deploymentName(server)]
-    return { exec: { command: 'keyplane', args: ['credential', '--virtual-cluster', labelOf(place), ...context] } }
-  }
   return { certificateTTL: seconds, ...(way === 'certificate' && { clientCert: true }) }
 }
-
-const labelOf = ({ project = '', name }: Place): string => `${project}/${name}`
 
 const pathOf = ({ namespace, name }: Place): string => `/${paths.kubeConfig(namespace, name)}`
 
@@ -119,32 +79,32 @@ ${heredoc('cat', config)}
 `
 }
 
-/** Returns the commands after the download: what the machine needs, and a first command with the kube config. */
-export function nextCommands({ way }: Choice, place: Place, server: string): string {
-  const login =
-    way === 'keyplane' ? [`keyplane login ${shellWord(server)} ${option('--context', deploymentName(server))}`] : []
-  return [...login, `kubectl ${option('--kubeconfig', `./${fileNameOf(place)}`)} get pods`, ''].join('\n')
+/** Returns a first command with the downloaded kube config. */
+export const firstCommand = (place: Place): string =>
+  `kubectl ${option('--kubeconfig', `./${fileNameOf(place)}`)} get pods\n`
+
+/** Returns the command line's own command for the cluster, or undefined if it does not know it. */
+function ownCommand({ namespace, project, name }: Place): string | undefined {
+  if (namespace === undefined) return `keyplane kubeconfig ${option('--cluster', name)}`
+  return project === undefined ? undefined : `keyplane kubeconfig ${shellWord(`${project}/${name}`)}`
 }
 
-/** Returns the commands that do the same without the console, each with its title. */
-export function sameCommands(choice: Choice, place: Place, server: string): { title: string; text: string }[] {
-  const { way, seconds } = choice
+/** Returns the commands for daily use, after which kubectl fetches short tokens, if the command line knows the cluster. */
+export function dailyCommands(place: Place, server: string): { login: string; merge: string } | undefined {
+  const own = ownCommand(place)
+  if (own === undefined) return undefined
+  const login = `keyplane login ${shellWord(server)} ${option('--context', deploymentName(server))}`
+  return { login, merge: `${own} --merge` }
+}
+
+/** Returns the commands that download the file without the console, each with its title. */
+export function sameCommands(seconds: number, place: Place, server: string): { title: string; text: string }[] {
   const file = fileNameOf(place)
-  const body = JSON.stringify({ spec: specOf(choice, place, server) })
-  const options = {
-    curl: ['--with curl', option('--output', file)],
-    keyplane: ['--merge'],
-    token: ['--with token', `--ttl ${seconds}s`, option('--output', file)],
-    certificate: ['--with cert', `--ttl ${seconds}s`, option('--output', file)],
-  }
-  const isVirtual = place.namespace !== undefined
-  const selected = isVirtual ? shellWord(labelOf(place)) : option('--cluster', place.name)
-  const own = {
-    title: 'keyplane',
-    text: `${commandLines(`keyplane kubeconfig ${selected}`, options[way])}\n`,
-  }
+  const body = JSON.stringify({ spec: specOf({ way: 'token', seconds, file }, place) })
+  const own = ownCommand(place)
+  const options = ['--with token', `--ttl ${seconds}s`, option('--output', file)]
   return [
-    ...(isVirtual && place.project === undefined ? [] : [own]),
+    ...(own === undefined ? [] : [{ title: 'keyplane', text: `${commandLines(own, options)}\n` }]),
     {
       title: 'kubectl',
       text: `(umask 077
