@@ -74,16 +74,16 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^openapi$/, 194],
   // It starts for each request whose own function starts as well.
   [/^authorizer$/, 339],
-  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 502],
-  [/^lifecycle$/, 520],
+  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 504],
+  [/^lifecycle$/, 522],
   [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 505],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 518],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 520],
   // Strangers start this function, so it must start as quickly as others.
-  [/^oauth2\/token$/, 572],
+  [/^oauth2\/token$/, 574],
   // They judge issuers and the claims of ID tokens.
-  [/^(identityproviders|federatedidentitycredentials)\//, 579],
-  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 563],
-  [/./, 544],
+  [/^(identityproviders|federatedidentitycredentials)\//, 581],
+  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 566],
+  [/./, 546],
 ]
 
 const isPackage = (to: string) => !/^(lib|functions|infra|events|test|clients)\/|^node:/.test(to)

@@ -10,12 +10,15 @@ export type Entry = Readonly<Record<string, unknown>>
  * not count as a key without one.
  */
 export const isUnrestricted = (scope: unknown): boolean =>
-  !isEntry(scope) || requestTargets.every((target) => opens(scope, target))
-
-/** Beside a role, such as view, the clusters may only say where it holds. */
-const opens = ({ rules, clusters, roles }: Entry, target: string): boolean =>
-  entries(rules).some((rule) => isUnlimited(rule, target)) ||
-  (target === 'Cluster' && !entries(roles)[0] && entries(clusters).some(({ cluster }) => cluster === '*'))
+  !isEntry(scope) ||
+  requestTargets.every(
+    (target) =>
+      entries(scope.rules).some((rule) => isUnlimited(rule, target)) ||
+      // Beside a role, such as view, the clusters may only say where it holds.
+      (target === 'Cluster' &&
+        !entries(scope.roles)[0] &&
+        entries(scope.clusters).some(({ cluster }) => cluster === '*')),
+  )
 
 /** Reports whether no member of the rule limits requests: each is empty, or names all verbs, or names this target. */
 export const isUnlimited = (rule: Entry, target?: string): boolean =>
