@@ -9,10 +9,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
 import { accountObjects } from '../../infra/serviceaccounts.ts'
+import { createCommandLine } from '../clients/cli/commandline.ts'
 import { request } from '../support/request.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { parseYaml } from '../support/yaml.ts'
 import { changeKey, type Key, makeKey, management } from './keys.ts'
+import { installMcpServer, mcpTools } from './mcpserver.ts'
 import { chooseAddress } from './planes.ts'
 
 interface Cluster extends ControlPlane {
@@ -220,4 +222,53 @@ test('an account that does not exist is a 422, and its Secret is gone', async ()
   if (!one) throw new Error('no cluster')
   const { body: found } = await one.admin.send('GET', `${one.url}/api/v1/namespaces/keyplane/secrets`)
   expect(JSON.stringify(found)).not.toContain(key.uid)
+})
+
+// The cluster asks nobody: what the account may do decides.
+// threat: cli-8
+test('keyplane run --read-only works for kubectl and an MCP server in a cluster without flags', async () => {
+  const [one] = clusters as [Cluster]
+  const core = `${one.url}/api/v1/namespaces`
+  const post = async (path: string, object: object) =>
+    expect((await one.admin.send('POST', path, object)).status).toBe(201)
+  const named = (kind: string, name: string, more: object = {}) => ({ kind, metadata: { name }, ...more })
+  await post(`${core}/keyplane/serviceaccounts`, { apiVersion: 'v1', ...named('ServiceAccount', 'user.alice.view') })
+  await post(`${core}/default/secrets`, { apiVersion: 'v1', ...named('Secret', 'password') })
+  const rbac = 'rbac.authorization.k8s.io'
+  // As ClusterRole view, which a controller fills elsewhere.
+  const rules = [{ apiGroups: [''], resources: ['pods', 'pods/log', 'configmaps'], verbs: ['get', 'list', 'watch'] }]
+  const ofRbac = `${one.url}/apis/${rbac}/v1`
+  await post(`${ofRbac}/clusterroles`, { apiVersion: `${rbac}/v1`, ...named('ClusterRole', 'readers', { rules }) })
+  const subjects = [{ kind: 'ServiceAccount', name: 'user.alice.view', namespace: 'keyplane' }]
+  const roleRef = { apiGroup: rbac, kind: 'ClusterRole', name: 'readers' }
+  const binding = named('ClusterRoleBinding', 'readers', { roleRef, subjects })
+  await post(`${ofRbac}/clusterrolebindings`, { apiVersion: `${rbac}/v1`, ...binding })
+
+  const alice = await makeKey(server, { user: 'alice' })
+  const cli = await createCommandLine(server, alice.value)
+  const readOnly = ['run', '--cluster', one.name, '--read-only', '--for', '15m', '--']
+  const kubectl = (...args: string[]) =>
+    cli.spawn([...readOnly, join(process.env.KUBEBUILDER_ASSETS ?? '', 'kubectl'), ...args])
+  expect(await kubectl('get', 'pods', '-n', 'default')).toMatchObject({ code: 0 })
+  for (const args of [
+    ['get', 'secrets', '-n', 'default'],
+    ['get', '--raw', '/api/v1/nodes/n/proxy/pods'],
+    ['exec', 'web-0', '-n', 'default', '--', 'id'],
+    ['create', 'configmap', 'new', '-n', 'default'],
+    ['create', 'token', 'user.alice', '-n', 'keyplane'],
+  ]) {
+    const { code, stderr } = await kubectl(...args)
+    expect([args, code, stderr]).toEqual([args, 1, expect.stringMatching(/forbidden|not found/i)])
+  }
+  const program = await installMcpServer(one.folder)
+  const running = await cli.start([...readOnly, program])
+  const tool = await mcpTools(running)
+  expect(await tool('pods_list_in_namespace', { namespace: 'default' })).toMatchObject({ isError: false })
+  expect(await tool('resources_list', { apiVersion: 'v1', kind: 'Secret', namespace: 'default' })).toEqual({
+    isError: true,
+    text: expect.stringMatching(/forbidden/i),
+  })
+  running.child.stdin.end()
+  await running.ended
+  await cli.stop()
 })

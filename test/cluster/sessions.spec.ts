@@ -2,12 +2,10 @@
  * Tests `keyplane run` on a real kube-apiserver that asks this API: what a key that only reads can do there, what an MCP server for
  * Kubernetes does with it, and whether the report is what the audit log of the cluster says.
  */
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type CommandLine, createCommandLine } from '../clients/cli/commandline.ts'
@@ -15,9 +13,8 @@ import { createKubectl } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { changeKey, clusters, directToken, type Key, makeKey, management } from './keys.ts'
+import { installMcpServer, mcpTools } from './mcpserver.ts'
 import { chooseAddress, type Plane, startPlane } from './planes.ts'
-
-const MCP_SERVER = 'kubernetes-mcp-server@0.0.67'
 
 let server: TestServer
 let plane: Plane
@@ -256,43 +253,8 @@ test('a key that only reads acts by no means, and the report is what the audit l
 
 // threat: cli-8
 test('an MCP server for Kubernetes works with the key, and neither its tools nor its kube config write', async () => {
-  await promisify(execFile)('npm', [
-    'install',
-    '--no-audit',
-    '--no-fund',
-    '--ignore-scripts',
-    '--prefix',
-    folder,
-    MCP_SERVER,
-  ])
-  const program = join(folder, 'node_modules/.bin/kubernetes-mcp-server')
-  const running = await cli.start([...READ_ONLY, '--', program])
-  let said = ''
-  running.child.stdout.on('data', (text: string) => {
-    said += text
-  })
-  const answers = () =>
-    said
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line))
-  let id = 0
-  const ask = async (method: string, params: object) => {
-    const own = ++id
-    running.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: own, method, params })}\n`)
-    await vi.waitFor(() => expect(answers().some((one) => one.id === own)).toBe(true), { ...patience, interval: 200 })
-    return answers().find((one) => one.id === own)
-  }
-  await ask('initialize', {
-    protocolVersion: '2025-03-26',
-    capabilities: {},
-    clientInfo: { name: 'test', version: '1' },
-  })
-  running.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`)
-  const tool = async (name: string, args: object = {}) => {
-    const { result, error } = await ask('tools/call', { name, arguments: args })
-    return { isError: result?.isError === true || error !== undefined, text: JSON.stringify(result ?? error) }
-  }
+  const running = await cli.start([...READ_ONLY, '--', await installMcpServer(folder)])
+  const tool = await mcpTools(running)
   expect(await tool('pods_list_in_namespace', { namespace: 'web' })).toEqual({
     isError: false,
     text: expect.stringContaining('web-0'),
