@@ -74,10 +74,10 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^openapi$/, 194],
   // It starts for each request whose own function starts as well.
   [/^authorizer$/, 339],
-  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 504],
-  [/^lifecycle$/, 522],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 505],
-  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 520],
+  [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 507],
+  [/^lifecycle$/, 525],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 508],
+  [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 523],
   // Strangers start this function, so it must start as quickly as others.
   [/^oauth2\/token$/, 574],
   // They judge issuers and the claims of ID tokens.
@@ -158,7 +158,7 @@ const layers: Record<string, readonly string[]> = {
   'clients/action/src': ['runner', 'api', 'session', '.'],
   'clients/core/src': ['files', '.', 'words'],
   'clients/cli/src':
-    'io arguments output config credentials api kubeconfig rotation run advice completion commands/keys commands/clusters commands .'.split(
+    'io arguments output config credentials api kubeconfig rotation run advice completion commands/keys commands/objects commands/clusters commands .'.split(
       ' ',
     ),
   'clients/console/src': [

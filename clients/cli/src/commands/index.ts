@@ -6,6 +6,7 @@ import { clustersCreate } from './clusters/create.ts'
 import { clustersDisconnect } from './clusters/disconnect.ts'
 import { clustersList } from './clusters/list.ts'
 import { clustersShow } from './clusters/show.ts'
+import { clustersWho } from './clusters/who.ts'
 import { completion } from './completion.ts'
 import { contexts, use } from './contexts.ts'
 import { credential } from './credential.ts'
@@ -20,6 +21,8 @@ import { keysShow } from './keys/show.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { login } from './login.ts'
 import { logout } from './logout.ts'
+import { commandsOf } from './objects/commands.ts'
+import { providers, trusts, virtualClusters } from './objects/kinds.ts'
 import { reportLeak } from './reportleak.ts'
 import { revoke } from './revoke.ts'
 import { rotate } from './rotate.ts'
@@ -38,8 +41,10 @@ export const sections: readonly Section[] = [
   { title: 'Clusters', commands: [kubeconfig, token, credential] },
   {
     title: 'Connected clusters',
-    commands: [clustersList, clustersShow, clustersCheck, clustersCreate, clustersDisconnect],
+    commands: [clustersList, clustersShow, clustersWho, clustersCheck, clustersCreate, clustersDisconnect],
   },
+  { title: 'Virtual clusters', commands: commandsOf(virtualClusters) },
+  { title: 'Trusts and identity providers', commands: [...commandsOf(trusts), ...commandsOf(providers)] },
 ]
 
 export const commands: readonly Command[] = sections.flatMap((section) => section.commands)

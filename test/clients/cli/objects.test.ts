@@ -1,0 +1,91 @@
+/** The commands of trusts, identity providers and virtual clusters, and who reaches a cluster, against the whole API. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Federation, startFederation, trusts } from '../../support/federation.ts'
+import { clusters, keys } from '../../support/objects.ts'
+import { useServer } from '../../support/sharedserver.ts'
+import { says, useCommandLine } from './commandline.ts'
+
+const server = useServer()
+const cli = useCommandLine(server)
+let federation: Federation
+beforeAll(async () => {
+  federation = await startFederation(server)
+})
+afterAll(() => federation.close())
+
+const eu = { clusters: [{ cluster: 'eu' }] }
+
+describe('trusts and providers', () => {
+  test('are listed, shown and deleted', async () => {
+    await federation.trust('deploy-eu', { scope: eu, displayName: 'Deploy\u001b[2J' })
+    expect(await cli.ok(['trusts', 'list'])).toMatch(
+      /^NAME +PROVIDER +OWNER +MAY DO +STATE +CLAIMS\n(.*\n)*deploy-eu +\S+ +\S+ +cluster eu +active +\w+=/,
+    )
+    expect(await cli.ok(['trusts', 'list', '-o', 'name'])).toContain('deploy-eu\n')
+    const shown = await cli.ok(['trusts', 'show', 'deploy-eu'])
+    expect(shown).toMatch(/^Display name +Deploy\\u\{1b\}\[2J$/m)
+    expect(shown).toMatch(/^May do +cluster eu$[\s\S]*^State +active$/m)
+    const [provider = ''] = (await cli.ok(['providers', 'list', '-o', 'name'])).split('\n')
+    expect(await cli.ok(['providers', 'show', provider])).toMatch(/^Issuer +https:/m)
+    expect(await cli.run(['trusts', 'show', 'depoly-eu'])).toMatchObject(says(4, 'Did you mean "deploy-eu"?'))
+    expect(await cli.run(['trusts', 'delete', 'deploy-eu'])).toMatchObject(says(2, 'There is no terminal to ask in.'))
+    const ask = (input: string) => cli.run(['trusts', 'delete', 'deploy-eu'], { isTerminal: true, input })
+    expect(await ask('n\n')).toMatchObject(says(0, /Delete the trust deploy-eu\? \[y\/N\] Nothing was changed\.\n$/))
+    expect(await ask('y\n')).toMatchObject(says(0, 'deploy-eu is deleted.'))
+    expect((await server.call(`${trusts}/deploy-eu`)).status).toBe(404)
+    for (const word of ['trusts', 'providers'])
+      for (const verb of ['show', 'delete'])
+        expect(await cli.run([word, verb, '../selves', ...(verb === 'delete' ? ['--yes'] : [])])).toMatchObject({
+          code: 2,
+        })
+  })
+})
+
+test('virtual clusters are named with their project', async () => {
+  await server.make('/apis/management.platform/v1/namespaces/p-shop/virtualclusterinstances', {
+    apiVersion: 'management.platform/v1',
+    kind: 'VirtualClusterInstance',
+    metadata: { name: 'dev' },
+    spec: { owner: { user: 'alice' }, displayName: 'Shop' },
+  })
+  expect(await cli.ok(['virtual-clusters', 'list'])).toMatch(/^NAME +OWNER .*\n(.*\n)*shop\/dev +alice /)
+  expect(await cli.ok(['virtual-clusters', 'show', 'shop/dev'])).toMatch(
+    /^Name +shop\/dev\nDisplay name +Shop\nOwner +alice$/m,
+  )
+  expect(await cli.run(['virtual-clusters', 'show', 'dev'])).toMatchObject(says(2, 'PROJECT/NAME'))
+  expect(await cli.run(['virtual-clusters', 'delete', 'shop/dev', '--yes'])).toMatchObject(
+    says(0, 'shop/dev is deleted.'),
+  )
+  expect(await cli.run(['virtual-clusters', 'show', 'shop/dev'])).toMatchObject({ code: 4 })
+})
+
+describe('clusters who', () => {
+  test('lists keys and trusts with the reason, and leaves out those of reviews and what is ended', async () => {
+    await server.make(clusters, { metadata: { name: 'eu' }, spec: { server: 'https://eu.example.com' } })
+    const make = (name: string, spec: object) =>
+      server.make(keys, { metadata: { name }, spec: { user: 'wes', ...spec } })
+    await make('who-named', { scope: eu })
+    await make('who-all', { scope: { clusters: [{ cluster: '*' }] } })
+    await make('who-none', {})
+    await make('who-us', { scope: { clusters: [{ cluster: 'us' }] } })
+    await make('who-agent', { scope: { ...eu, roles: [{ role: 'agent' }] } })
+    await make('who-disabled', { scope: eu, disabled: true })
+    await federation.trust('who-trust', { scope: eu })
+    const names = (await cli.ok(['clusters', 'who', 'eu', '-o', 'name'])).split('\n')
+    expect(names.filter((one) => one.startsWith('who-'))).toEqual(['who-all', 'who-named', 'who-none', 'who-trust'])
+    const { stdout, stderr } = await cli.run(['clusters', 'who', 'eu'])
+    expect(stdout).toMatch(/^who-named +key +wes +its scope names the cluster +none recorded$/m)
+    expect(stdout).toMatch(/^who-all +key +wes +its scope names every cluster \(\*\) /m)
+    expect(stdout).toMatch(/^who-none +key +wes +no scope limits it /m)
+    expect(stdout).toMatch(/^who-trust +trust +\S+ +its scope names the cluster$/m)
+    expect(stderr).toMatch(/^\d+ of the active keys and trusts that you may list may get a token for eu\.\n$/)
+  })
+
+  test('says which of them the reader may not list', async () => {
+    const scope = { rules: [{ resources: [{ group: 'management.platform', resources: ['ownedaccesskeys'] }] }] }
+    const reader = await server.makeKey({ user: 'wes', scope })
+    const env = { KEYPLANE_KEY: reader.token }
+    expect(await cli.run(['clusters', 'who', 'eu'], { env })).toMatchObject(says(0, 'Trusts are left out: '))
+    expect(await cli.run(['clusters', 'who', '../x'])).toMatchObject(says(2, 'cannot be the name of a cluster'))
+  })
+})
