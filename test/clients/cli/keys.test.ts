@@ -447,6 +447,77 @@ test('keys delete takes several, and says which is missing', async () => {
   expect([code, stdout, stderr]).toEqual([4, 'gone-1\ngone-2\n', expect.stringContaining('"nothere" not found')])
 })
 
+describe('keys edit', () => {
+  const edit = (name: string, ...args: string[]) => cli.run(['keys', 'edit', name, ...args])
+  const make = (name: string, spec: object, labels: object = {}) =>
+    server.make(KEYS, { metadata: { name, labels }, spec: { user: 'ida', ...spec } })
+
+  test('changes texts, labels, life, scope and addresses, and shows what', async () => {
+    await make('edited', { ttl: 600, scope: { projects: [{ project: 'a' }] }, description: 'old' }, { a: '1', b: '2' })
+    const ran = await edit(
+      'edited',
+      ...['--display-name', 'New', '--description', '', '-l', 'a=3', '-l', 'b-', '--for', '30d'],
+      ...['--project', 'b', '--cluster', 'eu'],
+    )
+    expect(ran).toMatchObject(says(0, 'edited is changed. To take the scope back: keyplane advise edited --undo'))
+    expect(ran.stderr).toContain('  Display name: none → New\n  Description: old → none\n')
+    expect(ran.stderr).toMatch(/ {2}Labels: a=1, b=2 → a=3\n {2}Scope:\n {4}\+ .*project.*b/)
+    const { metadata, spec, status } = await stored('edited')
+    expect([metadata.labels, spec.displayName, spec.description]).toEqual([{ a: '3' }, 'New', undefined])
+    expect(spec.scope).toEqual({ projects: [{ project: 'a' }, { project: 'b' }], clusters: [{ cluster: 'eu' }] })
+    const days = (Date.parse(status.expirationTimestamp) - Date.now()) / 86_400_000
+    expect(Math.round(days)).toBe(30)
+    await edit('edited', '--until', '2099-01-01')
+    expect((await stored('edited')).status.expirationTimestamp).toMatch(/^2099-01-01T00:00:0/)
+    expect((await edit('edited', '--no-end', '--no-scope')).stderr).toContain('Scope: none limits the key')
+    expect((await stored('edited')).spec).not.toHaveProperty('ttl')
+    expect(await edit('edited', '--display-name', 'New')).toMatchObject(says(0, 'edited is so already.'))
+  })
+
+  test.each([
+    ['a smaller scope', ['--project', 'b', '--only-these']],
+    ['a shorter life', ['--for', '1h']],
+    ['fewer addresses', ['--from', '10.0.0.0/8']],
+  ])('asks before %s', async (_, args) => {
+    const name = `less-${args[0]?.slice(2)}`
+    await make(name, { ttl: 86_400, scope: { projects: [{ project: 'a' }, { project: 'b' }] } })
+    const before = await stored(name)
+    expect(await edit(name, ...args)).toMatchObject(says(2, 'There is no terminal to ask in.'))
+    const no = await cli.run(['keys', 'edit', name, ...args], { isTerminal: true, input: 'n\n' })
+    expect(no).toMatchObject(says(0, /Change \S+\? It gets less\. \[y\/N\] Nothing was changed\.\n$/))
+    expect((await edit(name, ...args, '--dry-run')).stderr).toContain('Dry run: the server would change the key so.')
+    expect((await stored(name)).metadata.resourceVersion).toBe(before.metadata.resourceVersion)
+    expect(await edit(name, ...args, '--yes')).toMatchObject({ code: 0 })
+    expect((await stored(name)).metadata.resourceVersion).not.toBe(before.metadata.resourceVersion)
+  })
+
+  test('limits a key without a scope only after a question, and does not ask before it gets more', async () => {
+    await make('free', { sourceCIDRs: ['10.0.0.0/8'] })
+    expect(await edit('free', '--project', 'a')).toMatchObject(says(2, 'The key would get less.'))
+    expect(await edit('free', '--from', 'any')).toMatchObject(says(0, 'Used from: 10.0.0.0/8 → anywhere'))
+  })
+
+  test('gives the reason of a disabled key, and of no other', async () => {
+    await make('reasoned', { disabled: true })
+    expect(await edit('reasoned', '--reason', 'left')).toMatchObject(says(0, 'Disabled because: none → left'))
+    expect(await edit('free', '--reason', 'left')).toMatchObject(says(2, '--reason is for a disabled key.'))
+  })
+
+  test.each([
+    [[], 'What should change?'],
+    [['--for', '-5d'], '--for must be a duration such as'],
+    [['--until', '2026-02-31'], '--until must be a day'],
+    [['--until', '2020-01-01'], '--until must be in the future.'],
+    [['--until', '2099-01-01', '--no-end'], 'exclude each other'],
+    [['--no-scope', '--project', 'a'], '--no-scope excludes'],
+    [['--only-these'], '--only-these needs'],
+    [['-l', 'x'], '--label must be NAME=VALUE'],
+  ])('refuses %j', async (args, message) => {
+    await make('unedited', {}).catch(() => undefined)
+    expect(await edit('unedited', ...args)).toMatchObject(says(2, message, ''))
+  })
+})
+
 describe('without a terminal, no command ends access without --yes', () => {
   const value = (name: string) => cli.ok(['keys', 'create', name, '--ttl', '1d'])
 

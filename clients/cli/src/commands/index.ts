@@ -15,6 +15,7 @@ import { history } from './history.ts'
 import { keysCreate } from './keys/create.ts'
 import { keysDelete } from './keys/delete.ts'
 import { keysDisable } from './keys/disable.ts'
+import { keysEdit } from './keys/edit.ts'
 import { keysEnable } from './keys/enable.ts'
 import { keysList } from './keys/list.ts'
 import { keysShow } from './keys/show.ts'
@@ -34,7 +35,7 @@ import { whose } from './whose.ts'
 
 export const sections: readonly Section[] = [
   { title: 'Logging in', commands: [login, whoami, contexts, use, logout, completion] },
-  { title: 'Access keys', commands: [keysList, keysCreate, keysShow, keysDisable, keysEnable, keysDelete] },
+  { title: 'Access keys', commands: [keysList, keysCreate, keysShow, keysEdit, keysDisable, keysEnable, keysDelete] },
   { title: 'Running a command with a narrow key', commands: [run] },
   { title: 'What a key needs', commands: [usage, advise] },
   { title: 'Lifecycle of a key', commands: [history, rotate, revoke, explain, whose, reportLeak] },

@@ -26,7 +26,7 @@ import { removeMade } from '../../run/folder.ts'
 import { factsOf } from './show.ts'
 
 /** The options of the free texts. */
-const textOptions = Object.fromEntries(
+export const textOptions = Object.fromEntries(
   keyTexts.map(({ option, help }) => [option, { type: 'string', value: 'TEXT', help }]),
 ) as Record<KeyText['option'], { type: 'string'; value: string; help: string }>
 
