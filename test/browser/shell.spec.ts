@@ -342,11 +342,15 @@ test('leads to keys, pages and actions from a palette, which keeps no value of a
   await page.keyboard.press('Control+k')
   await page.keyboard.type('vcluster')
   await expect.poll(active).toMatch(/^vcluster-demoKey$/)
-  await page.keyboard.press('ArrowUp')
-  expect(await active()).toMatch(/^Open key vclusterKey$/)
-  await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'vcluster-demo' }).waitFor()
+  await page.getByRole('button', { name: 'Rotate' }).waitFor()
+  await open()
+  expect(await active()).toBe('RotateAction')
+  await page.keyboard.type('disab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Disable vcluster-demo' }).waitFor()
+  await page.keyboard.press('Escape')
 
   await open()
   const { requests } = visits.guardsOf(page)
@@ -409,7 +413,7 @@ test('leads to keys, pages and actions from a palette, which keeps no value of a
   await where.fill('https://paste.example/1')
   expect(await axeProblems(page)).toEqual([])
   await report.click()
-  await page.getByText('The value is reported').waitFor()
+  await page.getByText('The value has ended, and never works again.').waitFor()
   const { status } = (await server.call(`/apis/management.platform/v1/ownedaccesskeys/${leaked.name}`)).json
   expect(status).toMatchObject({ phase: 'Leaked', leak: { url: 'https://paste.example/1' } })
   // The report is the proof of who has the value. It needs no key, and no address has the value.

@@ -1,34 +1,57 @@
 /** Where the palette leads, and what it takes for the value of a key. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { choicesFor } from '../../../clients/console/src/shell/palette/choices.ts'
+import { searchText } from '../../../clients/console/src/keylist/filter.ts'
+import { type Choice, choicesFor } from '../../../clients/console/src/shell/palette/choices.ts'
+import type { AccessKey } from '../../../clients/core/src/objects.ts'
 import { encodeKey } from '../../../lib/engine/meta/value/credentialformat.ts'
 import { keyOf } from './keys.ts'
+
+const VALUE = { state: 'Current', hint: '3jcxZS' } as const
 
 const pages = [
   { page: 'keys', title: 'Keys' },
   { page: 'virtual-clusters', title: 'Virtual clusters' },
 ]
-const keys = ['shop-ci', 'shop', 'data', 'new'].map((name) => keyOf({ name }))
-const titles = (text: string) => choicesFor(text, pages, keys).map(({ title }) => title)
+const searched = (key: AccessKey) => ({ key, searched: searchText(key) })
+const keys = [
+  ...['shop-ci', 'shop', 'data', 'new'].map((name) => keyOf({ name })),
+  keyOf({ name: 'web', spec: { displayName: 'Front end' }, status: { owner: 'bob', values: [VALUE] } }),
+].map(searched)
+const own: Choice[] = [{ id: 'own', title: 'Rotate', kind: 'Action' }]
+const titles = (text: string, more = false) => choicesFor(text, { pages, keys, more }).map(({ title }) => title)
 
 describe('the palette', () => {
   test.each([
-    ['', ['Keys', 'Virtual clusters', 'New key', 'New trust', 'Whose key is this?', 'Sign out']],
-    ['sho', ['shop', 'shop-ci', 'Open key sho']],
+    ['', ['Keys', 'Virtual clusters', 'New key', 'New trust', 'Report a leak', 'Whose key is this?', 'Sign out']],
+    ['sho', ['shop', 'shop-ci']],
     [' Shop ', ['shop', 'shop-ci']],
-    ['hop', ['Open key hop']],
+    ['hop', ['shop', 'shop-ci']],
     ['new', ['new', 'New key', 'New trust']],
     ['new k', ['New key']],
-    ['clus', ['Virtual clusters', 'Open key clus']],
-    ['k', ['Keys', 'New key', 'Whose key is this?', 'Open key k']],
+    ['clus', ['Virtual clusters']],
+    ['k', ['Keys', 'New key', 'Whose key is this?']],
+    ['front', ['web']],
+    ['bob', ['web']],
+    ['3jcxZS', ['web']],
+    ['…3jcxzs', ['web']],
+    ['leak', ['Report a leak']],
     ['a/b', []],
     ['../x', []],
   ])('leads for %j to %j', (text, expected) => expect(titles(text)).toEqual(expected))
 
+  test('leads to a key that was not read, if there are such keys', () => {
+    expect(titles('sho', true)).toEqual(['shop', 'shop-ci', 'Open key sho'])
+    expect(titles('shop', true)).toEqual(['shop', 'shop-ci'])
+    expect(titles('../x', true)).toEqual([])
+  })
+
+  test('begins with the actions of the page', () =>
+    expect(choicesFor('', { own, pages, keys, more: false })[0]).toEqual(own[0]))
+
   test('shows eight keys at most', () => {
-    const many = Array.from({ length: 20 }, (_, index) => keyOf({ name: `ci-${index}` }))
-    expect(choicesFor('ci', pages, many)).toHaveLength(9)
+    const many = Array.from({ length: 20 }, (_, index) => searched(keyOf({ name: `ci-${index}` })))
+    for (const text of ['ci', 'i-']) expect(choicesFor(text, { pages, keys: many, more: false })).toHaveLength(8)
   })
 
   test('leads to no address with a value, whatever a client has supplied', () => {
@@ -40,7 +63,9 @@ describe('the palette', () => {
     )
     fc.assert(
       fc.property(value, (one) => {
-        expect(choicesFor(one, pages, []).filter(({ href = '' }) => href.includes(one.toLowerCase()))).toEqual([])
+        expect(
+          choicesFor(one, { pages, keys: [], more: true }).filter(({ href = '' }) => href.includes(one.toLowerCase())),
+        ).toEqual([])
       }),
     )
   })

@@ -11,7 +11,7 @@ import { visible } from '../text/visible.ts'
 /** Returns a text in lower case, with hidden characters as they are shown. */
 const plain = (text: string): string => visible(text.normalize('NFKC')).toLowerCase()
 
-/** Returns what is searched of a key: its names, owner, scope, labels, addresses and state, one a line. */
+/** Returns what is searched of a key: its names, owner, scope, labels, addresses, state and the ends of its values, one a line. */
 export function searchText(key: AccessKey): string {
   const { metadata, spec, status } = key
   const texts = [
@@ -22,6 +22,7 @@ export function searchText(key: AccessKey): string {
     ...Object.entries(metadata.labels ?? {}).map(([name, value]) => `${name}=${value}`),
     ...(status?.lastSources ?? []).map(({ ip }) => ip),
     ...stateWords(key),
+    ...(status?.values ?? []).map(({ hint }) => hint),
   ]
   return texts.map((text) => plain(text ?? '')).join('\n')
 }
@@ -86,7 +87,8 @@ export interface Searched {
 /** Returns a function that reports whether a key has every word and every term of the filter. An empty filter matches all. */
 export function matcher(filter: string): (row: Searched) => boolean {
   const { words, terms } = partsOf(filter)
-  const wanted = words.map(plain)
+  // The end of a value is shown as …3jcxZS.
+  const wanted = words.map((word) => plain(word).replace(/^\.{3}/, ''))
   return (row) =>
     wanted.every((word) => row.searched.includes(word)) && terms.every(({ name, value }) => FACTS[name](row) === value)
 }

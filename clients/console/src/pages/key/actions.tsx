@@ -33,6 +33,9 @@ export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onC
       <a class="button" href={hrefOf('new-key', [], { like: metadata.name })}>
         Duplicate
       </a>
+      <a class="button" href={hrefOf('whose')}>
+        Report a leak
+      </a>
       <button type="button" onClick={choose('disable')}>
         {spec.disabled ? 'Enable' : 'Disable'}
       </button>

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AccessKey, KeyLookup } from '../../../../core/src/objects.ts'
-import { reportLeak } from '../../api/leaks.ts'
+import { lookUp, reportLeak } from '../../api/leaks.ts'
 import { paths } from '../../api/paths.ts'
 import { apiRoot } from '../../api/root.ts'
 import { ApiError } from '../../api/status.ts'
@@ -11,6 +11,7 @@ import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { InPlace, part } from '../../components/part.tsx'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
+import { reportWords } from './phasewords.ts'
 import { addressHolds } from './reportedaddress.ts'
 
 const disableDialog = part(async () => (await import('../key/actions/disabledialog.tsx')).DisableDialog)
@@ -24,20 +25,25 @@ export interface LeakFormProps {
 
 /** Ends a value that was found where it does not belong, or disables its key. */
 export function LeakForm({ found, held }: LeakFormProps) {
-  const { self, cache } = useSession()
+  const { api, self, cache } = useSession()
   const [url, setUrl] = useState('')
   const [wrong, setWrong] = useState<string>()
-  const [isReported, setReported] = useState(false)
+  const [reported, setReported] = useState<{ after: KeyLookup | undefined }>()
   const report = useChange(
-    () => reportLeak(apiRoot, held.current ?? '', url.trim()),
-    () => {
+    async () => {
+      const value = held.current ?? ''
+      await reportLeak(apiRoot, value, url.trim())
+      // What is true now is asked for. Who has reported the key of the session gets no answer.
+      return lookUp(api, value).catch(() => undefined)
+    },
+    (after) => {
       held.current = undefined
       cache.delete('keys')
-      setReported(true)
+      setReported({ after })
     },
   )
   const { name, phase } = found
-  if (isReported) return <Reported name={name} />
+  if (reported) return <Reported before={found} {...reported} />
   if (phase === 'Ended') return null
   return (
     <section class="card">
@@ -110,16 +116,17 @@ function DisableNow({ name, uid }: { name: string; uid: string | undefined }) {
   )
 }
 
-const Reported = ({ name }: { name: string | undefined }) => (
-  <Notice tone="good" title="The value is reported">
-    <p>
-      If it was a valid value of this server, it has ended, unless this deployment only records reports. Tokens made
-      with it are refused within 30 seconds.
-    </p>
-    {name !== undefined && (
-      <p>
-        <a href={hrefOf('keys', [name])}>Open the key</a> to give it a new value, and to enable it then.
-      </p>
-    )}
-  </Notice>
-)
+function Reported({ before, after }: { before: KeyLookup; after: KeyLookup | undefined }) {
+  const { isEnded, text } = reportWords(before, after)
+  return (
+    <Notice tone={isEnded ? 'good' : 'bad'} title="The value is reported">
+      <p>{text}</p>
+      {after?.name !== undefined && (
+        <p>
+          <a href={hrefOf('keys', [after.name])}>Open the key</a>{' '}
+          {isEnded ? 'to see whether it is disabled. Give it a new value, then enable it.' : 'to disable it.'}
+        </p>
+      )}
+    </Notice>
+  )
+}

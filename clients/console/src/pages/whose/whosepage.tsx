@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { KeyLookup } from '../../../../core/src/objects.ts'
 import { ANYWAY, judgeFoundValue, ODD } from '../../../../core/src/words/foundvalue.ts'
-import { paths } from '../../api/paths.ts'
+import { lookUp } from '../../api/leaks.ts'
 import { ApiError } from '../../api/status.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { KeyValueField } from '../../components/forms/keyvaluefield.tsx'
@@ -67,11 +67,10 @@ export function WhosePage() {
       setAnswer(next)
     }
     try {
-      const call = { method: 'POST', body: { spec: { key } }, signal: ended.signal } as const
-      const { status = {} } = await api.send<{ status?: KeyLookup }>(paths.lookups, call)
+      const found = await lookUp(api, key, ended.signal)
       if (!ended.signal.aborted) held.current = key
       setCount((before) => before + 1)
-      show({ found: status })
+      show({ found })
     } catch (error) {
       show({ error })
     }
@@ -79,7 +78,7 @@ export function WhosePage() {
   return (
     <Page
       title="Whose key is this?"
-      about="Find out which access key has a value. Asking does not use or end the value."
+      about="Find out which access key has a value, and report it if it has leaked. Asking does not use or end it."
     >
       <div class="whose">
         <form

@@ -26,11 +26,13 @@ export function Help({ onClose }: { onClose(): void }) {
               </button>
             </li>
           ))}
-          <li>
-            <a class="button" href={hrefOf('get-started')} onClick={onClose}>
-              Get started
-            </a>
-          </li>
+          {Object.entries({ whose: 'Report a leak', 'get-started': 'Get started' }).map(([page, title]) => (
+            <li key={page}>
+              <a class="button" href={hrefOf(page)} onClick={onClose}>
+                {title}
+              </a>
+            </li>
+          ))}
         </ul>
       )}
       {shown === DOCUMENTATION && (

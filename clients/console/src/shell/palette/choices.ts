@@ -1,5 +1,5 @@
-/** Finds where the palette leads for what a person types: keys by the beginning of their name, pages and actions. */
-import type { AccessKey } from '../../../../core/src/objects.ts'
+/** Finds where the palette leads for what a person types: keys, pages and actions. */
+import { matcher, type Searched } from '../../keylist/filter.ts'
 import { isLikeValue } from '../../text/keyvalue.ts'
 import { nameProblem } from '../../text/names.ts'
 import { hrefOf } from '../../text/routes.ts'
@@ -9,9 +9,12 @@ export interface Choice {
   id: string
   title: string
   kind: 'Key' | 'Page' | 'Action'
-  /** The address to which it leads. Without one it signs out. */
+  /** The address to which it leads, or what it does. Without either it signs out. */
   href?: string
+  act?(): void
 }
+
+export type Pages = readonly { page: string; title: string }[]
 
 /** So many keys are shown. */
 const MOST_KEYS = 8
@@ -21,28 +24,38 @@ const SIGN_OUT: Choice = { id: 'sign-out', title: 'Sign out', kind: 'Action' }
 const ACTIONS: readonly Choice[] = [
   { id: 'new-key', title: 'New key', kind: 'Action', href: hrefOf('new-key') },
   { id: 'new-trust', title: 'New trust', kind: 'Action', href: hrefOf('new-trust') },
+  { id: 'leak', title: 'Report a leak', kind: 'Action', href: hrefOf('whose') },
   { id: 'whose', title: 'Whose key is this?', kind: 'Action', href: hrefOf('whose') },
   SIGN_OUT,
 ]
 
-/** Returns the choices, the likeliest first. `pages` are those with a link in the header. */
+/** From so many characters on, keys are found by more than the beginning of their names. */
+const SEARCHED = 2
+
+/**
+ * Returns the choices, the likeliest first. `own` are the actions of the page that is shown, `pages` those with a link in the header, and
+ * `more` says that there are keys that were not read.
+ */
 export function choicesFor(
   text: string,
-  pages: readonly { page: string; title: string }[],
-  keys: readonly AccessKey[],
+  { own = [], pages, keys, more }: { own?: readonly Choice[]; pages: Pages; keys: readonly Searched[]; more: boolean },
 ): Choice[] {
   const name = text.trim().toLowerCase()
   const places: Choice[] = [
+    ...own,
     ...pages.map(({ page, title }): Choice => ({ id: `page ${page}`, title, kind: 'Page', href: hrefOf(page) })),
     ...ACTIONS,
   ].filter(({ title }) => isBegun(title, name))
   if (name === '') return places
-  const names = keys.map(({ metadata }) => metadata.name)
-  const found = names.filter((one) => one.startsWith(name)).sort((a, b) => (a < b ? -1 : 1))
-  const isUnread = !names.includes(name) && nameProblem(name) === undefined && !isLikeValue(name)
+  const names = (found: readonly Searched[]) => found.map(({ key }) => key.metadata.name).sort()
+  const begun = names(keys.filter(({ key }) => key.metadata.name.startsWith(name))).slice(0, MOST_KEYS)
+  const matching = name.length < SEARCHED ? [] : names(keys.filter(matcher(text)))
+  const others = matching.filter((one) => !begun.includes(one)).slice(0, MOST_KEYS - begun.length)
+  const isUnread = more && !begun.includes(name) && nameProblem(name) === undefined && !isLikeValue(name)
   return [
-    ...found.slice(0, MOST_KEYS).map((one) => keyChoice(one, one)),
+    ...begun.map((one) => keyChoice(one, one)),
     ...places,
+    ...others.map((one) => keyChoice(one, one)),
     ...(isUnread ? [keyChoice(name, `Open key ${name}`)] : []),
   ]
 }

@@ -1,17 +1,27 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../../components/dialog.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { useKeys } from '../../components/hooks/usekeys.ts'
 import { Notice } from '../../components/notice.tsx'
+import { searchText } from '../../keylist/filter.ts'
 import { useSession } from '../../session/session.ts'
 import { isLikeValue } from '../../text/keyvalue.ts'
 import { hrefOf } from '../../text/routes.ts'
-import { type Choice, choicesFor } from './choices.ts'
+import { type Choice, choicesFor, type Pages } from './choices.ts'
 
 export interface PaletteProps {
-  pages: readonly { page: string; title: string }[]
+  pages: Pages
   onClose(): void
 }
+
+/** Returns the buttons and links beside the title of the page, which is behind the palette. */
+const pageActions = (): Choice[] =>
+  Array.from(document.querySelectorAll<HTMLElement>('header.page .actions > :is(button, a)'), (one) => ({
+    id: `own ${one.textContent}`,
+    title: one.textContent,
+    kind: 'Action',
+    act: () => one.click(),
+  }))
 
 /** A field whose list of choices leads to keys, pages and actions. What is typed is kept nowhere, and is sent nowhere. */
 export function Palette({ pages, onClose }: PaletteProps) {
@@ -22,7 +32,9 @@ export function Palette({ pages, onClose }: PaletteProps) {
   const [isRefused, setRefused] = useState(false)
   const list = useRef<HTMLDivElement>(null)
   const id = useId()
-  const choices = choicesFor(text, pages, data?.items ?? [])
+  const [own] = useState(pageActions)
+  const keys = useMemo(() => (data?.items ?? []).map((key) => ({ key, searched: searchText(key) })), [data])
+  const choices = choicesFor(text, { own, pages, keys, more: data?.more === true })
   const active = Math.min(at, choices.length - 1)
   useEffect(() => list.current?.children[active]?.scrollIntoView({ block: 'nearest' }), [active, text])
 
@@ -33,9 +45,9 @@ export function Palette({ pages, onClose }: PaletteProps) {
     setText(input.value)
     setAt(0)
   }
-  const choose = ({ href }: Choice) => {
+  const choose = ({ href, act = signOut }: Choice) => {
     onClose()
-    if (href === undefined) signOut()
+    if (href === undefined) act()
     else location.hash = href
   }
   const move = (event: KeyboardEvent) => {
