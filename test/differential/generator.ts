@@ -16,7 +16,8 @@ import { sampleObject } from './values.ts'
 /** Fields with rules or warnings of this API beyond their schemas. */
 const ownRules = [
   ...['user', 'team', 'subject', 'groups', 'type', 'scope', 'parent', 'oidcLogin', 'sourceCIDRs'],
-  ...['accessPoint', 'certificateAuthorityData', 'credentialsSecretRef'],
+  ...['dropAddedScopes', 'accessPoint', 'certificateAuthorityData', 'credentialsSecretRef', 'tokens'],
+  ...['serviceAccounts', 'proxyURL', 'tlsServerName'],
 ]
 
 interface World {
