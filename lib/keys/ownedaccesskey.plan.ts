@@ -22,7 +22,7 @@ import {
   isUserType,
   lacksChainReason,
 } from '../access/users/privilege.ts'
-import { rightOf, rightWarnings } from '../access/users/reviewright.ts'
+import { isOfCluster, rightOf, rightWarnings } from '../access/users/reviewright.ts'
 import { endlessErrors } from '../access/users/selfrotate.ts'
 import { checkCIDR } from '../access/users/sourcecidrs.ts'
 import type { UserInfo } from '../access/users/user.ts'
@@ -318,12 +318,12 @@ function validate(
   const { maxTtl } = keys.limits
   const isNewTtl = !old || key.ttl !== specOf(old.object).ttl
   const isNewScope = !old || !isSameScope(key.scope, specOf(old.object).scope)
-  const { carried } = decodeKeyInternal(internal)
+  const { carried, ...right } = decodeKeyInternal(internal)
   return [
     ...validateIdentity(key),
     ...(isNewScope ? validateScope(key.scope) : []),
     ...validateSources(key),
-    ...(key.scope && hasSelfRotate(key.scope) ? endlessErrors(key) : []),
+    ...(key.scope && hasSelfRotate(key.scope) ? endlessErrors(key, isOfCluster(right, key.scope)) : []),
     ...validateChain(effectiveChain({ spec: key, carried })),
     ...validateDrop(drops, !old || !deepEqual(key, specOf(old.object))),
     ...(maxTtl && key.ttl && key.ttl > maxTtl && isNewTtl

@@ -1,6 +1,7 @@
 /** Decides about a rotation of an access key, and changes the values of the key. */
 
 import { evaluateHere } from '../access/scopes/evaluate.ts'
+import { isOfCluster } from '../access/users/reviewright.ts'
 import { endlessErrors, NO_FINISH, overlapErrors, replaceableFrom } from '../access/users/selfrotate.ts'
 import { rfc3339OfUnix, unixSeconds } from '../engine/meta/encoding/time.ts'
 import { forbidden } from '../engine/meta/errors/fielderror.ts'
@@ -50,10 +51,12 @@ function demandAlive({ keys }: Services, settled: KeyInternal, old: Stored, { us
 }
 
 /** Throws 403 or 422 for what only the role selfRotate allows, but not for this key or in this way. */
-function demandSelfRotation({ object }: Stored, { finish, overlapSeconds }: Rotation): void {
+function demandSelfRotation({ object, internal }: Stored, { finish, overlapSeconds }: Rotation): void {
   const { name = '' } = object.metadata
   if (finish) throw forbiddenResource(resource, name, NO_FINISH)
-  const errors = [...endlessErrors(specOf(object)), ...overlapErrors(overlapSeconds)]
+  const spec = specOf(object)
+  const isEndless = isOfCluster(decodeKeyInternal(internal), spec.scope)
+  const errors = [...endlessErrors(spec, isEndless), ...overlapErrors(overlapSeconds)]
   if (errors.length > 0) throw invalidObject(group, kind, name, errors)
 }
 

@@ -39,6 +39,8 @@ export interface Address {
 }
 
 export interface Plane extends ControlPlane, Address {
+  /** The file with the key with which it asks for reviews. */
+  accessKeyFile: string
   /** A client certificate of an administrator. */
   certificate: KeyPair
   call(path: string, credential: Credential, request?: { method?: string; body?: object }): Promise<Reply>
@@ -67,7 +69,8 @@ export async function startPlane(
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-cluster-'))
   const ca = join(folder, 'issuer-ca.crt')
   await writeFile(ca, server.certificateAuthority)
-  await writeFile(join(folder, 'keyplane-access-key'), accessKey, { mode: 0o600 })
+  const accessKeyFile = join(folder, 'keyplane-access-key')
+  await writeFile(accessKeyFile, accessKey, { mode: 0o600 })
   const printed = ['--issuer', server.base, '--ca', ca, '--directory', folder, '--out', folder]
   const { stdout } = await promisify(execFile)(process.execPath, [main, ...identity, ...printed])
   const authorization = join(folder, 'authorization.yaml')
@@ -92,6 +95,7 @@ export async function startPlane(
   return {
     ...plane,
     ...address,
+    accessKeyFile,
     certificate: await issueClient(authority, subject, validFor(1, Date.now())),
     call: (path, credential, request = {}) => call(`${plane.url}${path}`, authority, credential, request),
     async stop() {

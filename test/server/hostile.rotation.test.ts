@@ -85,6 +85,27 @@ describe('a key with the role selfRotate', () => {
   })
 })
 
+// Its users are locked out when it expires, and nobody else gives it the right to review.
+// threat: rotation-11
+test('only the key of a cluster rotates itself without an end, until somebody else changes its scope', async () => {
+  const scope = { roles: [{ role: 'agent' }, { role: 'selfRotate' }], clusters: [{ cluster: 'eu' }] }
+  const body = { metadata: { name: 'agent-eu' }, spec: { user: 'alice', scope } }
+  const made = (token: string) => send({ method: 'POST', path: keys, token, body })
+  expect((await made(held.alice)).status).toBe(422)
+  const { status, json } = await made(held.admin)
+  expect([status, json.status.mayReview]).toEqual([201, true])
+  const rotated = await send(rotation('agent-eu', json.spec.key, { overlapSeconds: 3600 }))
+  expect(rotated.status).toBe(201)
+  expect(await works(rotated.json.status.key)).toBe(true)
+  // The owner may change texts, and not the scope.
+  const change = (spec: object) =>
+    send({ path: `${keys}/agent-eu`, token: held.alice, ...mergePatch({ spec }) })
+  expect((await change({ displayName: 'Europe' })).status).toBe(200)
+  const wider = { ...scope, clusters: [{ cluster: 'eu' }, { cluster: 'us' }] }
+  expect((await change({ scope: wider })).status).toBe(422)
+  await send({ method: 'DELETE', path: `${keys}/agent-eu`, token: held.admin })
+})
+
 describe('a stolen value', () => {
   // threat: rotation-11
   test('of a key with the role selfRotate neither locks the owner out nor lives longer', async () => {

@@ -37,6 +37,10 @@ const saysWhere = (scope: Scope = {}): boolean =>
   hasReviews(scope) ||
   [scope.clusters, scope.virtualClusters, scope.projects, scope.rules].some((list = []) => list.length > 0)
 
+/** Reports whether the scope of a key is the one that has the right: it is the key of a cluster. */
+export const isOfCluster = ({ reviewScope }: ReviewRight, scope: Scope | undefined): boolean =>
+  reviewScope !== undefined && isSameScope(scope, reviewScope)
+
 /** Reports whether requests with this chain have the right. */
 export const holdsRight = ({ reviewScope }: ReviewRight, chain: ScopeChain): boolean =>
   reviewScope !== undefined && containsChain(chain, [reviewScope])

@@ -9,9 +9,12 @@ const ROLE = 'role selfRotate'
 /** The shortest overlap, and the age from which a pending value may be replaced. */
 const LEAST_SECONDS = 3600
 
-/** Returns the 422 errors for a key with the role: it must expire at a fixed time. */
-export function endlessErrors({ ttl, ttlAfterLastActivity }: KeySpec): FieldError[] {
-  if (!ttl) return [required('spec.ttl', `a key with ${ROLE} must expire`)]
+/**
+ * Returns the 422 errors for a key with the role: it must expire at a fixed time. That of a cluster, which has the right to review, need not: its
+ * users are locked out when it expires, and it can do nothing else.
+ */
+export function endlessErrors({ ttl, ttlAfterLastActivity }: KeySpec, isOfCluster: boolean): FieldError[] {
+  if (!ttl) return isOfCluster ? [] : [required('spec.ttl', `a key with ${ROLE} must expire`)]
   return ttlAfterLastActivity
     ? [invalid('spec.ttlAfterLastActivity', true, `may not be true for a key with ${ROLE}`)]
     : []
