@@ -11,7 +11,12 @@ function fail(sentence) {
 if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
   fail(`keyplane requires Node.js ${oldest.join('.')} or later, and this is ${process.versions.node}.`)
 }
-import('../dist/keyplane.js').catch((error) => {
-  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
-  fail('keyplane is not built: run npm run prepare in its checkout.')
-})
+if (process.argv.length === 3 && ['--version', '-V', 'version'].includes(process.argv[2])) {
+  // The whole program takes longer to load.
+  process.stdout.write(`${require('../package.json').version}\n`)
+} else {
+  import('../dist/keyplane.js').catch((error) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
+    fail('keyplane is not built: run npm run prepare in its checkout.')
+  })
+}

@@ -337,6 +337,7 @@ describe('keys list', () => {
       (await cli.ok(['keys', 'list', '--label', 'sel=yes', '-o', 'name', ...args])).trim().split('\n')
     expect(await names()).toEqual(['sel-a', 'sel-b', 'sel-c', 'sel-d'])
     expect(await names('--state', 'disabled')).toEqual(['sel-b'])
+    expect(await names('--state', 'expired,disabled')).toEqual(['sel-b'])
     expect(await names('--state', 'active', '--expires-within', '1h')).toEqual(['sel-a'])
     expect(await names('--sort', 'expires')).toEqual(['sel-b', 'sel-a', 'sel-c', 'sel-d'])
     expect(await names('--unused-since', '2126-01-01')).toHaveLength(4)
@@ -456,7 +457,7 @@ describe('keys edit', () => {
     await make('edited', { ttl: 600, scope: { projects: [{ project: 'a' }] }, description: 'old' }, { a: '1', b: '2' })
     const ran = await edit(
       'edited',
-      ...['--display-name', 'New', '--description', '', '-l', 'a=3', '-l', 'b-', '--for', '30d'],
+      ...['--display-name', 'New', '--clear', 'description', '-l', 'a=3', '-l', 'b-', '--for', '30d'],
       ...['--project', 'b', '--cluster', 'eu'],
     )
     expect(ran).toMatchObject(says(0, 'edited is changed. To take the scope back: keyplane advise edited --undo'))
@@ -500,6 +501,7 @@ describe('keys edit', () => {
   test('gives the reason of a disabled key, and of no other', async () => {
     await make('reasoned', { disabled: true })
     expect(await edit('reasoned', '--reason', 'left')).toMatchObject(says(0, 'Disabled because: none → left'))
+    expect(await edit('reasoned', '--clear', 'reason')).toMatchObject(says(0, 'Disabled because: left → none'))
     expect(await edit('free', '--reason', 'left')).toMatchObject(says(2, '--reason is for a disabled key.'))
   })
 
@@ -511,11 +513,18 @@ describe('keys edit', () => {
     [['--until', '2099-01-01', '--no-end'], 'exclude each other'],
     [['--no-scope', '--project', 'a'], '--no-scope excludes'],
     [['--only-these'], '--only-these needs'],
+    [['--clear', 'ttl'], '--clear must be one of display-name, description, reason'],
     [['-l', 'x'], '--label must be NAME=VALUE'],
   ])('refuses %j', async (args, message) => {
     await make('unedited', {}).catch(() => undefined)
     expect(await edit('unedited', ...args)).toMatchObject(says(2, message, ''))
   })
+})
+
+test('revoke takes names, as keys revoke does', async () => {
+  for (const name of ['rev-1', 'rev-2', 'rev-3']) await create(name, '--ttl', '1d')
+  expect(await cli.run(['revoke', 'rev-1', 'rev-2', '--yes'])).toMatchObject(says(0, '2 access keys are disabled.'))
+  expect(await cli.run(['keys', 'revoke', 'rev-3', '--yes'])).toMatchObject(says(0, '1 access key is disabled.'))
 })
 
 describe('without a terminal, no command ends access without --yes', () => {

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { type Shell, shellWords } from '../../../core/src/shellwords.ts'
 import { nearest } from '../../../core/src/words/nearest.ts'
 import { UsageError } from '../io/errors.ts'
+import { canonical } from './aliases.ts'
 import type { Command, CommonValues, Format, Input, Option, Options } from './command.ts'
 
 const contextOption: Option = {
@@ -40,10 +41,11 @@ export type Call =
 
 /** Returns what the arguments ask for. Throws a UsageError for unknown commands and options, with the nearest known ones for the shell. */
 export function parseCall(commands: readonly Command[], args: readonly string[], shell: Shell): Call {
-  const { leading, rest } = leadingOptions(args)
+  const { leading, rest: written } = leadingOptions(args)
+  const rest = canonical(written)
   const words = rest.slice(0, firstOption(rest))
   if (args.length === 0) return { kind: 'help', words: [], asked: true }
-  if (words[0] === 'help') return { kind: 'help', words: knownWords(commands, words.slice(1)), asked: true }
+  if (words[0] === 'help') return { kind: 'help', words: knownWords(commands, canonical(words.slice(1))), asked: true }
   if (words.length === 0 && rest.some((one) => one === '--version' || one === '-V')) return { kind: 'version' }
   const found = commandOf(commands, words)
   if (found === undefined) {
@@ -146,10 +148,12 @@ function readInput(command: Command, args: readonly string[], shell: Shell): Inp
       return refuse(`${token.rawName} needs a value: ${token.rawName} ${option.value ?? 'VALUE'}`)
     }
     if (value.trim() === '' && !option.mayBeEmpty) refuse(`the value of ${token.rawName} is empty`, EMPTY)
-    if (option.choices && !option.choices.includes(value)) {
-      const guess = nearest(value, option.choices)
+    const { choices } = option
+    const wrong = (option.multiple ? value.split(',') : [value]).find((one) => choices && !choices.includes(one.trim()))
+    if (choices && wrong !== undefined) {
+      const guess = nearest(wrong, choices)
       refuse(
-        `${token.rawName} must be one of ${option.choices.join(', ')}, not "${value}"${guess === undefined ? '' : `: did you mean ${guess}?`}`,
+        `${token.rawName} must be one of ${choices.join(', ')}, not "${wrong}"${guess === undefined ? '' : `: did you mean ${guess}?`}`,
       )
     }
     if (option.multiple) values[token.name] = [...((values[token.name] as string[] | undefined) ?? []), value]

@@ -67,6 +67,9 @@ export const revoke = command({
     'A key must match every selecting option, and one of the values of each option. The command shows the keys, and asks for confirmation in a terminal.',
     'Disabled keys can be enabled again; deleted keys are lost. If you stop this program, the keys that it has revoked stay revoked. Repeat the same command to continue.',
   ].join('\n\n'),
+  positionals: [
+    { name: 'NAME', help: 'keys with this name, as with --name', optional: true, multiple: true, names: 'keys' },
+  ],
   options,
   formats: ['json', 'yaml'],
   examples: [
@@ -74,13 +77,15 @@ export const revoke = command({
       does: 'Disable the keys and the trusts of somebody who leaves',
       run: 'keyplane revoke --user alice --trusts --reason "has left"',
     },
+    { does: 'Disable two keys', run: 'keyplane revoke ci-7xk2p ci-m4wqz' },
     { does: 'Show which keys were not used for 90 days', run: 'keyplane revoke --unused-since 90d --dry-run' },
     {
       does: 'End a stolen key and all that was made with it, without a question',
-      run: 'keyplane revoke --name ci --yes && keyplane revoke --made-with ci --trusts --yes',
+      run: 'keyplane revoke ci --yes && keyplane revoke --made-with ci --trusts --yes',
     },
   ],
-  async run({ values }, io) {
+  async run({ values: given, positionals }, io) {
+    const values = { ...given, name: [...given.name, ...positionals] }
     const { context, output, yes } = values
     const spec = specOf(values, io.now())
     if (!values['dry-run'] && !yes) demandTerminal(io, 'Look first with --dry-run, then repeat it with --yes.')

@@ -19,13 +19,18 @@ import { plain } from '../../output/plain.ts'
 import { printAs } from '../../output/print.ts'
 import { textOptions } from './create.ts'
 
+/** The options whose texts may be removed. */
+const CLEARED: readonly string[] = [...keyTexts.map(({ option }) => option), 'reason']
+
 const options = {
-  ...(Object.fromEntries(
-    Object.entries(textOptions).map(([name, option]) => [
-      name,
-      { ...option, help: `${option.help}; "" removes it`, mayBeEmpty: true },
-    ]),
-  ) as { [Name in keyof typeof textOptions]: (typeof textOptions)[Name] & { mayBeEmpty: true } }),
+  ...textOptions,
+  clear: {
+    type: 'string',
+    multiple: true,
+    value: 'OPTION',
+    choices: CLEARED,
+    help: `remove the text of an option: ${CLEARED.join(', ')}`,
+  },
   for: { type: 'string', value: 'DURATION', help: 'how long the key lives from now on, such as 30d' },
   until: { type: 'string', value: 'TIME', help: 'when the key ends: a day such as 2027-01-31, or a time' },
   'no-end': { type: 'boolean', help: 'the key never ends' },
@@ -45,7 +50,7 @@ const options = {
     value: 'NAME=VALUE',
     help: 'set a label; NAME- removes it',
   },
-  reason: { type: 'string', value: 'TEXT', help: 'why the key is disabled', mayBeEmpty: true },
+  reason: { type: 'string', value: 'TEXT', help: 'why the key is disabled' },
   'dry-run': { type: 'boolean', help: 'show what would change, and change nothing' },
   ...yesOption,
 } as const
@@ -112,7 +117,7 @@ function demandUsage(values: EditValues): void {
   if (only && scope === undefined)
     throw new UsageError('--only-these needs an option that allows something, such as --project.')
   const texts = keyTexts.some(({ option }) => values[option] !== undefined)
-  const others = values.from.length + values.label.length > 0 || values.reason !== undefined
+  const others = values.from.length + values.label.length + values.clear.length > 0 || values.reason !== undefined
   if (ends.length === 0 && !noScope && scope === undefined && !texts && !others)
     throw new UsageError('What should change? Give an option.', 'Run "keyplane keys edit --help" for them.')
 }
@@ -125,7 +130,9 @@ function patchOf(key: AccessKey, values: EditValues, now: Date): JsonObject[] {
     if (value !== undefined) patch.push({ op: 'add', path: `/spec/${member}`, value })
     else if (spec[member] !== undefined) patch.push({ op: 'remove', path: `/spec/${member}` })
   }
-  for (const { name, option } of keyTexts) if (values[option] !== undefined) set(name, values[option] || undefined)
+  const cleared = split(values.clear, '--clear')
+  for (const { name, option } of keyTexts)
+    if (values[option] !== undefined || cleared.includes(option)) set(name, values[option])
   const ttl = ttlOf(key, values, now)
   if (ttl !== 'kept') set('ttl', ttl)
   const scope = scopeOf(values)
@@ -135,8 +142,8 @@ function patchOf(key: AccessKey, values: EditValues, now: Date): JsonObject[] {
   if (sources.length > 0) set('sourceCIDRs', sources.includes('any') ? undefined : sources)
   if (values.label.length > 0)
     patch.push({ op: 'add', path: '/metadata/labels', value: labelsOf(metadata.labels, values.label) })
-  if (values.reason !== undefined)
-    patch.push({ op: 'add', path: '/metadata/annotations', value: annotationsOf(key, values.reason) })
+  if (values.reason !== undefined || cleared.includes('reason'))
+    patch.push({ op: 'add', path: '/metadata/annotations', value: annotationsOf(key, values.reason ?? '') })
   return patch
 }
 
