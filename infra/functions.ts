@@ -24,6 +24,7 @@ import {
   forgetUsage,
   type Grant,
   gates,
+  gatesAndEnds,
   instances,
   issuers,
   keepHistory,
@@ -113,7 +114,7 @@ const ofKinds: KindTable = {
     deletecollection: { uses: [write(keys)], ...small },
   },
   OwnedAccessKeyRotation:           { uses: [write(keys), pepper], canary },
-  OwnedAccessKeyAccessReview:       { uses: [read(keys), presented, gates, read(trusts, providers, instances, connected), usage] },
+  OwnedAccessKeyAccessReview:       { uses: [read(keys), presented, gatesAndEnds, read(trusts, providers, instances, connected), usage] },
   OwnedAccessKeyUsage:              { uses: [read(keys), readUsage, usage] },
   OwnedAccessKeyHistory:            { uses: [read(keys), readHistory, usage] },
   AccessKeyRevocation:              { uses: [write(keys), write(trusts), expired, readBound, usage], ...small },
@@ -162,7 +163,7 @@ const ofKinds: KindTable = {
   TokenReview:                      { uses: [authenticate, gates, read(instances), pepper, usage], canary, throttle: 'reviews' },
   SelfSubjectAccessReview:          { uses: [read(keys, trusts, providers, instances, connected)] },
   SelfSubjectRulesReview:           { uses: [read(keys, trusts, providers, instances, connected)] },
-  SubjectAccessReview:              { uses: [read(keys), gates, read(trusts, providers, instances, connected), usage], canary, throttle: 'reviews' },
+  SubjectAccessReview:              { uses: [read(keys), gatesAndEnds, read(trusts, providers, instances, connected), usage], canary, throttle: 'reviews' },
 }
 
 const groups = [...new Set([...kindRows.map(groupVersion), 'apiextensions.k8s.io/v1'])].flatMap((one) => [

@@ -148,6 +148,9 @@ export const presented = table(onTable(READ, ['credential#*']))
 /** Reads the gates of exchanged keys. For functions that judge whether a key is still valid. */
 export const gates = table(onTable(READ, ['trust#*', 'provider#*']))
 
+/** The same, and reads which tokens of a key for several clusters have ended. One statement: they are read in one call. */
+export const gatesAndEnds = table(onTable(READ, ['trust#*', 'provider#*', 'ended#*']))
+
 /** Counts the open watches of access keys. */
 export const watches = table(onTable(['Query', 'PutItem', 'DeleteItem'], ['watches#*']))
 
@@ -224,11 +227,12 @@ const KEY_WRITES = ['ownedaccesskeys#o', 'ownedaccesskeys#o#*', 'ownedaccesskeys
 
 /**
  * Exchanges ID tokens: keeps the keys of issuers, and records the tokens that were exchanged in the transaction of the key, whose puts
- * are in one statement. No function may change or remove such a record.
+ * are in one statement, and reads clusters and virtual clusters in one call. No function may change or remove such a record.
  */
 export const exchange = table(
   onTable([...READ, 'PutItem'], ['jwks#*']),
   onTable([...READ, 'Query'], ['exchange#*']),
+  onTable('BatchGetItem', [`${Cluster.plural}#o`, `${VirtualClusterInstance.plural}#o`]),
   onTable('PutItem', ['exchange#*', ...KEY_WRITES, 'credential#*', 'owner#*']),
 )
 

@@ -11,6 +11,7 @@ import { type AccountRequest, forbiddenToken, type IssueServices, issueAccountTo
 import type { Network } from './cluster/network.ts'
 import { clusterCredentials, trustedAuthority } from './clustersecret.ts'
 import { authorityOf, type ClusterRequest } from './connectedcluster.ts'
+import { instanceEntry } from './deployment.ts'
 import { networkOf, requestedAddress, serverAddress, toInstance } from './instance.ts'
 import { forbiddenKubeConfig, type Made, type Parent } from './kubeconfig.ts'
 import { type AccountTarget, SHORTEST_TOKEN_SECONDS } from './serviceaccounts/target.ts'
@@ -66,7 +67,7 @@ export function accountInstance(
   const why = 'service accounts of the virtual cluster issue the tokens of its kubeconfigs'
   return {
     ...parent,
-    entry: `${instance.name}.${instance.namespace}`,
+    entry: instanceEntry(instance),
     server: serverAddress(instance, wanted.server),
     network: networkOf(instance, wanted.server),
     errors: [

@@ -13,7 +13,8 @@ export interface CredentialPlugin {
 /** The user of a kube config. The certificate and key are in PEM. */
 export type ConfigUser = { token: string } | { certificate: string; key: string } | { exec: CredentialPlugin }
 
-interface ConfigParts {
+/** What a kube config says about one cluster. */
+export interface ConfigParts {
   /** The name of the cluster, user and context: one word that is stable for a virtual cluster. */
   name: string
   /** An https URL. */
@@ -36,31 +37,25 @@ function userMembers(user: ConfigUser): JsonObject {
   return { 'client-certificate-data': toBase64(user.certificate), 'client-key-data': toBase64(user.key) }
 }
 
-/** Returns the kube config as YAML. */
-export const kubeConfigText = ({
-  name,
-  server,
-  network = {},
-  certificateAuthority,
-  user,
-}: ConfigParts): Promise<string> =>
-  dumpYaml({
+/** Returns the kube config as YAML, with a context for each cluster in this order. The first one is the current context. */
+export const kubeConfigText = (first: ConfigParts, ...others: readonly ConfigParts[]): Promise<string> => {
+  const all = [first, ...others]
+  return dumpYaml({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [
-      {
-        name,
-        cluster: {
-          server,
-          ...(certificateAuthority !== undefined && { 'certificate-authority-data': toBase64(certificateAuthority) }),
-          ...networkMembers(network),
-        },
+    clusters: all.map(({ name, server, network = {}, certificateAuthority }) => ({
+      name,
+      cluster: {
+        server,
+        ...(certificateAuthority !== undefined && { 'certificate-authority-data': toBase64(certificateAuthority) }),
+        ...networkMembers(network),
       },
-    ],
-    users: [{ name, user: userMembers(user) }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    'current-context': name,
+    })),
+    users: all.map(({ name, user }) => ({ name, user: userMembers(user) })),
+    contexts: all.map(({ name }) => ({ name, context: { cluster: name, user: name } })),
+    'current-context': first.name,
   })
+}
 
 /** Returns the token, or the certificate and key, of a kube config that this module wrote. */
 export async function writtenCredential(kubeConfig: string): Promise<Exclude<ConfigUser, { exec: unknown }>> {

@@ -9,5 +9,9 @@ export function deploymentName(url: string): string {
   return host + (pathname.endsWith(BASE_PATH) ? pathname.slice(0, -BASE_PATH.length) : pathname.replace(/\/$/, ''))
 }
 
+/** Returns the name of a virtual cluster in kube configs. */
+export const instanceEntry = ({ name, namespace }: { name: string; namespace: string }): string =>
+  `${name}.${namespace}`
+
 /** Returns the name of a cluster, and of its user and context, in kube configs. Namespaces contain no dot, and names no `@`. */
 export const entryNameOf = (cluster: string, url: string): string => `${cluster}@${deploymentName(url)}`

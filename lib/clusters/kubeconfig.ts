@@ -6,7 +6,7 @@ import type { FieldError } from '../engine/meta/errors/fielderror.ts'
 import { forbiddenResource, type StatusError } from '../engine/meta/errors/status.ts'
 import type { KindRow } from '../kinds.ts'
 import type { Network } from './cluster/network.ts'
-import { type ConfigUser, kubeConfigText } from './configtext.ts'
+import { type ConfigParts, type ConfigUser, kubeConfigText } from './configtext.ts'
 import { entryNameOf } from './deployment.ts'
 import { isVisibleUser } from './token/visibleuser.ts'
 
@@ -38,14 +38,20 @@ export type Made = { warnings: string[]; facts: Facts } & (
     }
 )
 
-interface KubeConfig {
-  /** YAML. Absent for a dry run. */
-  kubeConfig?: string
+/** The part of a kube config that is for one parent. */
+interface Entry {
+  /** Absent for a dry run. */
+  parts?: ConfigParts
   /** Expiry of the token or certificate, in RFC 3339. Absent for a dry run and for a plugin. */
   expirationTimestamp?: string
   warnings: string[]
   /** Public facts about the credential: its type (`credential`: token, certificate or none) and its identifier. */
   facts: Facts
+}
+
+interface KubeConfig extends Omit<Entry, 'parts'> {
+  /** YAML. Absent for a dry run. */
+  kubeConfig?: string
 }
 
 type Facts =
@@ -54,11 +60,28 @@ type Facts =
   | { credential: 'token'; account: string; secret: string }
   | { credential: 'certificate'; serial: string }
 
-/** Returns a kube config for the parent. Field errors are returned. Throws 403 for a user that clusters must not see, and what `issue` throws. */
+interface Request {
+  user: Pick<UserInfo, 'name'>
+  issuer: string
+  dryRun: boolean
+}
+
+/** Returns a kube config for the parent. Returns and throws what `createEntry` does. */
 export async function createKubeConfig(
   parent: Parent,
-  { user, issuer, dryRun }: { user: Pick<UserInfo, 'name'>; issuer: string; dryRun: boolean },
+  request: Request,
 ): Promise<KubeConfig | { errors: FieldError[] }> {
+  const made = await createEntry(parent, request)
+  if ('errors' in made) return made
+  const { parts, ...entry } = made
+  return { ...(parts && { kubeConfig: await kubeConfigText(parts) }), ...entry }
+}
+
+/** Makes the credential of the parent. Field errors are returned. Throws 403 for a user that clusters must not see, and what `issue` throws. */
+export async function createEntry(
+  parent: Parent,
+  { user, issuer, dryRun }: Request,
+): Promise<Entry | { errors: FieldError[] }> {
   const { server } = parent
   const errors = [...parent.errors, ...(typeof server === 'string' ? [] : [server.error])]
   if (errors.length > 0 || typeof server !== 'string') return { errors }
@@ -69,13 +92,13 @@ export async function createKubeConfig(
   const { warnings, facts } = made
   if (made.user === undefined) return { warnings, facts }
   return {
-    kubeConfig: await kubeConfigText({
+    parts: {
       name: entryNameOf(parent.entry, issuer),
       server,
       network: parent.network,
       ...(made.authority !== undefined && { certificateAuthority: made.authority }),
       user: made.user,
-    }),
+    },
     ...(made.expires && { expirationTimestamp: rfc3339(made.expires) }),
     warnings,
     facts,

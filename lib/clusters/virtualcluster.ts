@@ -17,6 +17,7 @@ import type { Credentials } from './cluster/credentials.ts'
 import { isFailure } from './cluster/failure.ts'
 import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
 import type { CredentialPlugin } from './configtext.ts'
+import { instanceEntry } from './deployment.ts'
 import { type Instance, labelOf, networkOf, serverAddress } from './instance.ts'
 import { forbiddenKubeConfig, type Made, type Parent } from './kubeconfig.ts'
 import { lifetimeWarnings, outlivingCertificate, outlivingRequest } from './outliving.ts'
@@ -68,7 +69,7 @@ export function virtualCluster(request: VirtualClusterRequest, services: Virtual
   const ttl = (spec.clientCert ? certificateTtl : tokenTtl)(spec.certificateTTL, services.limits)
   return {
     ...asParent(instance),
-    entry: `${instance.name}.${instance.namespace}`,
+    entry: instanceEntry(instance),
     server: serverAddress(instance, spec.server),
     network: networkOf(instance, spec.server),
     errors: [...('error' in ttl ? [ttl.error] : []), ...besidePlugin(spec)],

@@ -99,8 +99,10 @@ export const status = object('Observed state of the access key.', {
   ),
   formerScope,
   addedScopes,
-  target: string(
-    'The cluster or virtual cluster of the tokens for which an exchange made the key, such as clusters/NAME. Nobody has the value of such a key. Absent for keys with a value.',
+  target: string('The only one of status.targets.', { readOnly: true }),
+  targets: list(
+    'The clusters and virtual clusters of the tokens for which an exchange made the key, such as clusters/NAME. Nobody has the value of such a key. Absent for keys with a value.',
+    string('A cluster or virtual cluster.'),
     { readOnly: true },
   ),
   madeWith: object(

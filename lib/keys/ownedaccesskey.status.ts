@@ -18,6 +18,7 @@ import { decodeKeyInternal, type KeyInternal } from './credential/keyinternal.ts
 import { type KeyStatus, keyStatus, lifeOfStored } from './credential/keystatus.ts'
 import { readSources } from './credential/lastsources.ts'
 import type { KeyHash } from './credential/pepper.ts'
+import { placesOf } from './credential/targetkeys.ts'
 import { ownerOf, specOf, toKey } from './ownedaccesskey.values.ts'
 import { presentScopeChanges } from './scope.changes.ts'
 import type { Services } from './services.ts'
@@ -110,6 +111,13 @@ export function lastUseOf({ object, activity }: Stored, now: Date): string | und
     .sort((a, b) => momentOf(b) - momentOf(a))[0]
 }
 
+/** Returns the places of the tokens of a key without a value. `target` is for clients that know one. */
+function presentTargets(internal: KeyInternal): JsonObject {
+  const [target = '', ...others] = placesOf(internal)
+  if (target === '') return {}
+  return { ...(others.length === 0 && { target }), targets: [target, ...others] }
+}
+
 /** Returns the computed status: owner, phase, expiration time, sources, values, a leak, and the key that made it. */
 export function statusOf(
   { keys, scopes }: Pick<Services, 'keys' | 'scopes'>,
@@ -125,7 +133,7 @@ export function statusOf(
     owner: ownerOf(stored),
     ...(life.expires !== undefined && { expirationTimestamp: rfc3339OfUnix(life.expires) }),
     ...(internal.reviewScope && holdsRight(internal, effectiveChain(toKey(stored))) && { mayReview: true }),
-    ...(internal.target && { target: internal.target.place }),
+    ...presentTargets(internal),
     ...presentSources(stored, keys),
     ...presentMaker(stored, user, scopes),
     ...presentValues(stored, life, now, items),

@@ -52,6 +52,13 @@ const columns: readonly Column[] = [
       return name ?? uid
     },
   },
+  {
+    name: 'Targets',
+    type: 'string',
+    description: 'Clusters of the tokens for which an exchange made the key.',
+    ...wide,
+    value: ({ status }) => (status?.targets as readonly string[] | undefined)?.join(','),
+  },
   ...otherTexts.map(({ name, title, description, column: about = description }) =>
     column(title, `spec.${name}`, about, wide),
   ),

@@ -107,7 +107,7 @@ async function reviewSteps(stored: Stored, asked: Asked, review: Review): Promis
  */
 async function judgeLife(
   stored: Stored,
-  { isHere }: Asked,
+  { isHere, place }: Asked,
   services: AccessReviewServices,
 ): Promise<{ credential: Credential; expires?: number; life: Step }> {
   const { name = '', uid = '' } = stored.object.metadata
@@ -118,7 +118,7 @@ async function judgeLife(
   const alive = judgements.find((one) => 'credential' in one)
   const [first] = judgements
   const dead = first && 'dead' in first ? first.dead : 'the access key has no value that gives access'
-  const isAlive = isHere ? alive !== undefined : (await services.reviewedKey({ name, uid })) !== undefined
+  const isAlive = isHere ? alive !== undefined : (await services.reviewedKey({ name, uid }, place)) !== undefined
   const life: Step = { check: 'life', allowed: isAlive, reason: isAlive ? 'the access key gives access' : dead }
   if (alive) return { ...alive, life }
   const { lastActivity } = lifeOfStored(stored)

@@ -20,6 +20,8 @@ type Options = ScopeOptions & SpaceOptions
 /** A request that a key would make. */
 export interface Asked {
   attributes: Attributes
+  /** The cluster that serves it. Absent for this API and for spaces, which are the same in all clusters. */
+  place?: Place
   /** Whether this API serves it. Otherwise a cluster does, which asks this API about the scope only. */
   isHere: boolean
   /** Decides the request by a chain of scopes. */
@@ -74,7 +76,7 @@ export function readAsked(asked: ReviewSpec, options: Options, pathBelowBase: (p
   const place = target && placeOf(target, options)
   if (place) {
     const attributes = toAttributes(asked, targetOf(place, options))
-    return { attributes, isHere: false, judge: (chain) => evaluateAt(chain, place, attributes, options) }
+    return { attributes, place, isHere: false, judge: (chain) => evaluateAt(chain, place, attributes, options) }
   }
   const one = toAttributes(asked, { type: 'Management' })
   const attributes = one.kind === 'nonresource' ? { ...one, path: pathBelowBase(one.path) } : one

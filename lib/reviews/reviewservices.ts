@@ -1,6 +1,7 @@
 /** Declares the services that the reviews use. `lib/server/server.ts` implements them. */
 
 import type { Attributes, Decision } from '../access/attributes/attributes.ts'
+import type { Place } from '../access/scopes/place.ts'
 import type { ScopeOptions } from '../access/scopes/project.ts'
 import type { ScopeChain } from '../access/scopes/scope.ts'
 import type { SpaceOptions } from '../access/scopes/space.ts'
@@ -32,10 +33,10 @@ export interface ReviewServices {
   /** Judges an authenticated key, confirms that it gives access, and records its use, as the purpose demands. */
   admit(living: LivingKey, asked: Asked, purpose: Purpose): Promise<Verdict>
   /**
-   * Returns what the access key with this name and uid allows now; undefined if it no longer gives access. Makes one
-   * consistent read, and another for a key that an exchange made.
+   * Returns what the access key with this name and uid allows now; undefined if it no longer gives access, or its tokens do not at the
+   * place. Makes one consistent read, and another for a key that an exchange made.
    */
-  reviewedKey(key: { name: string; uid: string }): Promise<ReviewedKey | undefined>
+  reviewedKey(key: { name: string; uid: string }, place: Place | undefined): Promise<ReviewedKey | undefined>
   /** Records what clusters ask about keys. */
   usage: UsageRecorder
   /** Returns the uid of a virtual cluster instance, or undefined if it does not exist. */

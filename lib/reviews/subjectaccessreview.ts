@@ -95,14 +95,15 @@ const noOpinion: JsonObject = { allowed: false }
 /** The key of a token, as the cluster passes it on. */
 interface KeyOfToken extends Subject {
   user: Pick<Outsider, 'key' | 'chain'>
+  place: Place
   /** Unix seconds. */
   issuedAt: number
 }
 
 /** Reads what the key allows now. Denies tokens from before the access of the key was ended. */
-async function confirm({ user: { key }, issuedAt }: KeyOfToken, services: ReviewServices): Promise<Confirmed> {
+async function confirm({ user: { key }, place, issuedAt }: KeyOfToken, services: ReviewServices): Promise<Confirmed> {
   // Do not look up an invalid name: the store rejects empty and long keys.
-  const today = dnsSubdomainErrors(key.name).length === 0 ? await services.reviewedKey(key) : undefined
+  const today = dnsSubdomainErrors(key.name).length === 0 ? await services.reviewedKey(key, place) : undefined
   if (today === undefined) return { ended: { dead: 'the access key no longer gives access' } }
   const { chain, generation, tokensNotBefore = 0 } = today
   const user = { key: { uid: key.uid, generation }, chain }
@@ -126,7 +127,7 @@ async function judge(
     return denied('the access key of the caller may not review requests at this cluster')
   const attributes = toAttributes(spec, targetOf(place, scopes))
   const asked = { attributes, place, isRecorded: isOfCluster(context) }
-  const { decision, chain, ended } = await admit({ user, issuedAt }, asked, 'accessReview', {
+  const { decision, chain, ended } = await admit({ user, place, issuedAt }, asked, 'accessReview', {
     ...confirmedBefore(services),
     confirm: (token: KeyOfToken) => confirm(token, services),
   })

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Attributes } from '../access/attributes/attributes.ts'
 import { belowBase } from '../access/attributes/requestattributes.ts'
 import { refuseByScope } from '../access/scoperefusal.ts'
+import { formatPlace, type Place } from '../access/scopes/place.ts'
 import type { ScopeOptions } from '../access/scopes/project.ts'
 import type { SpaceOptions } from '../access/scopes/space.ts'
 import { scopeWarnings } from '../access/scopewarnings.ts'
@@ -33,6 +34,7 @@ import { credentialItemKey } from '../keys/credential/credential.ts'
 import { endOfGates, findClosedGate, gateKeys } from '../keys/credential/gates.ts'
 import { decodeKeyInternal, firstTokens } from '../keys/credential/keyinternal.ts'
 import type { KeyHash } from '../keys/credential/pepper.ts'
+import { endOfPart } from '../keys/credential/targetkeys.ts'
 import { lifeAt } from '../keys/ownedaccesskey.status.ts'
 import { OwnedAccessKey } from '../keys/ownedaccesskey.ts'
 import { scopesOf } from '../keys/ownedaccesskey.values.ts'
@@ -168,15 +170,21 @@ export function createServer(environment: Environment): Server {
     throw error
   }
   const livingKey: Server['livingKey'] = async (key) => (await livingKeyAndGates(key))?.stored
-  /** Returns the key as `livingKey`, and the gates of a key of an exchange. */
-  async function livingKeyAndGates({ name, uid }: { name: string; uid: string }) {
+  /** Returns the key as `livingKey`, and the gates of a key of an exchange. With a place, its token there must not be ended. */
+  async function livingKeyAndGates({ name, uid }: { name: string; uid: string }, place?: Place) {
     const stored = await base.storage.get(OwnedAccessKey.table, name)
     if (!stored || stored.object.metadata.uid !== uid) return undefined
     if (lifeAt(server.keys, stored, now()).state !== 'Active') return undefined
-    const { federation } = decodeKeyInternal(stored.internal)
-    const gates = federation ? await base.storage.getCompanions(gateKeys(federation)) : []
-    const closed = federation && findClosedGate(federation, gates)
-    return closed === undefined ? { stored, gates } : undefined
+    const internal = decodeKeyInternal(stored.internal)
+    const { federation } = internal
+    if (!federation) return { stored, gates: [] }
+    const part = place && endOfPart(internal, formatPlace(place))
+    const [trust, provider, ended] = await base.storage.getCompanions([
+      ...gateKeys(federation),
+      ...(part ? [part] : []),
+    ])
+    const gates = [trust, provider]
+    return ended || findClosedGate(federation, gates) !== undefined ? undefined : { stored, gates }
   }
   async function judgeValue(hash: KeyHash): Promise<Judgement> {
     const deps = judgeDeps({ storage: base.storage, limits: base.limits })
@@ -220,8 +228,8 @@ export function createServer(environment: Environment): Server {
     },
     allowedGeneration: ({ user }) => user.key.generation,
     explain: scopeWarnings,
-    async reviewedKey(key) {
-      const found = await livingKeyAndGates(key)
+    async reviewedKey(key, place) {
+      const found = await livingKeyAndGates(key, place)
       if (found === undefined) return undefined
       const { stored, gates } = found
       const { generation } = stored.object.metadata

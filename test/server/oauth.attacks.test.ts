@@ -400,6 +400,12 @@ test('a trust that a stranger asks for is not found', async () => {
 })
 
 test('the audit records have only members and reasons that docs/audit.md explains, and the page has no others', async () => {
+  const beyond = ['clusters/prod', 'clusters/staging']
+    .map((audience) => `&${new URLSearchParams({ audience })}`)
+    .join('')
+  const form = exchangeForm(client, federation.sign()) + beyond
+  const answer = await sendForm(server, tokenPath, form, { accept: 'application/yaml;as=KubeConfig' })
+  expect(server.auditOf(answer).reason).toBe('target')
   const page = await readFile(join(import.meta.dirname, '../../docs/audit.md'), 'utf8')
   const [general = '', own = ''] = page.split('\n## Exchanges\n')
   const [membersOfPage = '', reasonsOfPage = ''] = own.split('\n## ', 1).join().split('`reason` is one of:')
@@ -420,7 +426,7 @@ test('the audit records have only members and reasons that docs/audit.md explain
   expect([...reasons].filter((reason) => !namesIn(reasonsOfPage).includes(reason))).toEqual([])
   // federationtexts.test.ts, oauth.exchange.test.ts, oauth.replay.dynamodb.ts, oauth.rules.test.ts and oauth.targets.test.ts have these.
   const times = ['expired', 'not_yet_valid', 'too_long', 'too_old', 'before_restore']
-  const ofTargets = ['target', 'target_required', 'ended', 'too_many_signatures']
+  const ofTargets = ['target_required', 'ended', 'too_many_signatures']
   const mixed = ['username', 'scope', 'too_many_keys', ...ofTargets, 'key_unknown', 'cluster', 'storage']
   const elsewhere = ['accepted', 'foreign_token', 'algorithm', ...times, ...mixed]
   const unseen = namesIn(reasonsOfPage).filter((reason) => !reasons.has(reason))

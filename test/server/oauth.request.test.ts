@@ -46,12 +46,19 @@ describe('the form', () => {
     ['', {}],
   ])('%j is read', (body, expected) => expect([...decodeForm(body)]).toEqual(Object.entries(expected)))
 
+  test('keeps the values of audience, which may be repeated', () => {
+    expect(decodeForm('audience=a&audience=b&audience=a').audiences).toEqual(['a', 'b', 'a'])
+    expect(decodeForm('audience=a&x=b').audiences).toBeUndefined()
+  })
+
   test('leaves out parameters without a value', () => expect([...decodeForm('a&b=&c=1')]).toEqual([['c', '1']]))
 
   test.each([
     ['a=1&a=2', "the parameter 'a' is given more than once"],
     ['a=1&%61=1', "the parameter 'a' is given more than once"],
     ['a=&a', "the parameter 'a' is given more than once"],
+    ['resource=a&resource=b', "the parameter 'resource' is given more than once"],
+    ['audience=a&audience=', 'the parameter audience is empty'],
     ['x%27%0Ay=1&x%27%0Ay=1', "the parameter 'x%27%0Ay' is given more than once"],
     ['a=%', 'its percent-encoding or its UTF-8 is invalid'],
     ['a=%4', 'its percent-encoding or its UTF-8 is invalid'],
@@ -135,6 +142,7 @@ describe('the parameters of an exchange', () => {
     expect(request).toEqual({
       client: { name: 'shop-deploy', uid: client.slice(12) },
       subjectToken: 'a.b.c',
+      targets: [],
       scope: { parsed: { projects: [{ project: 'shop' }] }, text: 'project:shop' },
       isDryRun: true,
     })

@@ -201,7 +201,7 @@ describe('bad targets', () => {
     [{ audience: 'prod' }, 'invalid_target', unknown],
     [{ audience: 'Clusters/prod' }, 'invalid_target', unknown],
     [{ audience: 'clusters/PROD' }, 'invalid_target', unknown],
-    [{ audience: 'clusters/*' }, 'invalid_target', unknown],
+    [{ audience: 'clusters/*' }, 'invalid_request', 'application/yaml;as=KubeConfig'],
     [{ audience: 'clusters%2Fprod' }, 'invalid_target', unknown],
     [{ audience: 'clusters/prod/' }, 'invalid_target', unknown],
     [{ audience: ' clusters/prod' }, 'invalid_target', unknown],

@@ -37,6 +37,9 @@ interface Address {
 /** Returns the name of the cluster in `clusters/NAME/UID`, and NAMESPACE/NAME in `virtualclusters/NAMESPACE/NAME/UID`. */
 export const clusterIn = (key: string): string => key.split('/').slice(1, -1).join('/')
 
+/** Returns the place without the uid of a connected cluster, as tokens name it. */
+export const placeIn = (key: string): string => (isVirtual(key) ? key : `clusters/${clusterIn(key)}`)
+
 export const isVirtual = (key: string): boolean => key.startsWith('virtualclusters/')
 
 /** Returns undefined unless service accounts issue the tokens of the connected cluster. `metadata.deletionTimestamp` is not looked at. */

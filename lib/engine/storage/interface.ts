@@ -295,6 +295,8 @@ export interface Notice extends Disposable {
 export interface Storage {
   /** Reads one object consistently, with its activity in the same round trip. Throws TooNew, even if no object exists. */
   get(table: Table, key: string, options?: GetOptions): Promise<Stored | undefined>
+  /** Reads objects consistently and returns them in the same order, without their activity: one call for up to a hundred. */
+  getMany(wanted: readonly { table: Table; key: string }[]): Promise<(Stored | undefined)[]>
   /** Reads, mutates and commits; repeats after a lost race. */
   update(table: Table, key: string, mutate: Mutate, options: UpdateOptions): Promise<WriteResult>
   list(table: Table, request: ListRequest): Promise<ListPage>

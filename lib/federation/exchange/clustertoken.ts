@@ -1,13 +1,15 @@
-/** Makes the token of a cluster or virtual cluster for the key of an exchange, as the kinds of this API would for that key. */
+/** Makes the tokens of clusters and virtual clusters for the key of an exchange, as the kinds of this API would for that key. */
 
 import { managementRequest, type ResourceAttributes } from '../../access/attributes/attributes.ts'
 import { restrictsInside } from '../../access/restriction.ts'
-import { formatPlace, type Place } from '../../access/scopes/place.ts'
+import { formatPlace, type Place, parsePlace } from '../../access/scopes/place.ts'
 import { reachesCluster } from '../../access/scopes/reachableclusters.ts'
+import type { Scope } from '../../access/scopes/scope.ts'
 import { lacksForToken, lackWords } from '../../access/targettokens.ts'
 import type { UserInfo } from '../../access/users/user.ts'
 import { ClusterError } from '../../clusters/cluster/failure.ts'
 import { Cluster, mayUseCluster } from '../../clusters/cluster.ts'
+import type { ConfigParts } from '../../clusters/configtext.ts'
 import type { Parent } from '../../clusters/kubeconfig.ts'
 import {
   type AccountTarget,
@@ -35,15 +37,25 @@ import { KINDS } from '../../kinds.ts'
 import type { OAuthCall } from '../oauth/call.ts'
 import { endedBefore, OAuthError, unavailable } from '../oauth/oautherror.ts'
 import type { ExchangeServer } from './exchangeserver.ts'
-import { nameOf, type Target } from './target.ts'
+import { MOST_TARGETS, NAMED_CLUSTERS, nameOf, type Target, type Targets } from './target.ts'
 import type { TokenForm } from './tokenform.ts'
 
-export interface IssuedToken {
-  /** The token, or a whole kube config with it in YAML. */
-  text: string
+export type IssuedToken = { token: string } & Issued
+/** What a kube config says about a target. */
+type IssuedEntry = { parts: ConfigParts } & Issued
+
+interface Issued {
   warnings: readonly string[]
   /** If it is earlier than that of the key: clusters may shorten the life of their tokens. */
   expires?: Date
+}
+
+/** Signs or requests a token. */
+type Issue = () => Promise<IssuedToken | IssuedEntry>
+
+/** What an exchange answers: the token, or a whole kube config in YAML. */
+export interface Written extends Issued {
+  text: string
 }
 
 /** A target for which there may be tokens. */
@@ -55,11 +67,13 @@ export interface OpenTarget {
   isLate: boolean
   /** The shortest life of its tokens in seconds. */
   leastSeconds: number
+  /** Checks what the authorizer would ask of this user. Throws invalid_target. */
+  check(user: UserInfo): Promise<void>
   /**
-   * Checks what the authorizer and the kind would ask of this user. Returns what signs a token of this life in seconds, which must not
+   * Checks what the kind would ask of this user, who was checked before. Returns what signs a token of this life in seconds, which must not
    * exceed that of the user's key. Both throw invalid_target.
    */
-  prepare(user: UserInfo, seconds: number): Promise<() => Promise<IssuedToken>>
+  prepare(user: UserInfo, seconds: number): Promise<Issue>
 }
 
 /** What tokens of clusters use of the server. */
@@ -69,26 +83,108 @@ type TargetCall = Pick<OAuthCall, 'now' | 'deadline' | 'note'>
 
 const refused = (why: string): OAuthError => new OAuthError('invalid_target', 'target', why)
 
-/**
- * Reads the target, of which a connected cluster may have no object. One that does not exist is refused where one is that may not be used, so that nobody finds out with an ID token that was exchanged before.
- */
+const kindOf = ({ type }: Target) => (type === 'cluster' ? Cluster : VirtualClusterInstance)
+const keyOf = (target: Target) => objectKey(target.type === 'cluster' ? '' : target.namespace, target.name)
+
+/** Reads the target, of which a connected cluster may have no object. */
 export async function openTarget(
   server: TokenServer,
   call: TargetCall,
   target: Target,
   form: TokenForm,
 ): Promise<OpenTarget> {
+  const stored = await server.storage.get(kindOf(target).table, keyOf(target))
+  return open(server, call, { target, stored, form })
+}
+
+/**
+ * Reads the targets, of which there may be several for a kube config: one call. `scope` is that of the trust, whose clusters NAMED_CLUSTERS
+ * stands for.
+ */
+export async function openTargets(
+  server: TokenServer,
+  call: TargetCall,
+  targets: Targets,
+  { form, scope }: { form: TokenForm; scope: Scope | undefined },
+): Promise<OpenTarget[]> {
+  if (targets !== NAMED_CLUSTERS && targets.length === 1)
+    return Promise.all(targets.map((target) => openTarget(server, call, target, form)))
+  const isNamed = targets === NAMED_CLUSTERS
+  const wanted = isNamed ? clustersIn(scope) : targets
+  const read = await server.storage.getMany(wanted.map((one) => ({ table: kindOf(one).table, key: keyOf(one) })))
+  const found = wanted.map((target, index) => ({ target, stored: read[index] }))
+  const opened = isNamed ? found.filter(({ stored }) => stored !== undefined) : found
+  if (opened.length === 0) throw refused(NOTHING_NAMED)
+  if (opened.length > MOST_TARGETS)
+    throw refused(
+      `the scope of this client_id names ${opened.length} clusters, and one exchange is for at most ${MOST_TARGETS}: name them`,
+    )
+  const names = opened.map(({ target }) => nameOf(target))
+  const noteAll = gathering(call.note, names)
+  return opened.map(({ target, stored }) => {
+    if (opened.length === 1) return open(server, call, { target, stored, form })
+    return open(server, { ...call, note: noteAll(nameOf(target)) }, { target, stored, form, isOneOfSeveral: true })
+  })
+}
+
+const NOTHING_NAMED =
+  'audience clusters/* needs a client_id whose scope names clusters, without *, for which there are Cluster objects: name the clusters'
+
+/** Returns the clusters that a scope names. Throws invalid_target if it means all. */
+function clustersIn(scope: Scope | undefined): Target[] {
+  const { clusters = [], rules = [] } = scope ?? {}
+  const ruled = rules.flatMap(({ cluster = '', requestTargets = [], virtualClusters = [] }) => {
+    const isOfCluster = requestTargets.length === 0 || requestTargets.includes('Cluster')
+    return isOfCluster && virtualClusters.length === 0 && cluster !== '' ? [cluster] : []
+  })
+  const names = [...new Set([...clusters.map(({ cluster = '' }) => cluster), ...ruled])]
+  if (names.length === 0 || names.includes('*')) throw refused(NOTHING_NAMED)
+  const targets = names.map((name) => parsePlace(`clusters/${name}`)).filter((place) => place?.type === 'cluster')
+  return targets.sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+/**
+ * Returns the notes of each of several targets: what they say about one fact becomes a list, in the order of the targets.
+ */
+function gathering(note: TargetCall['note'], names: readonly string[]) {
+  const facts = new Map<string, Map<string, readonly string[]>>()
+  return (name: string): TargetCall['note'] =>
+    (more) => {
+      for (const [fact, value] of Object.entries(more)) {
+        if (value === undefined) continue
+        const given = facts.get(fact) ?? new Map<string, readonly string[]>()
+        facts.set(fact, given.set(name, Array.isArray(value) ? value : [String(value)]))
+        note({ [fact]: [...new Set(names.flatMap((one) => given.get(one) ?? []))] })
+      }
+    }
+}
+
+interface Opened {
+  target: Target
+  stored: Stored | undefined
+  form: TokenForm
+  /** The refusal does not tell which of them it is about. */
+  isOneOfSeveral?: boolean
+}
+
+/** One that does not exist is refused where one is that may not be used, so that nobody finds out with an ID token that was exchanged before. */
+function open(
+  server: TokenServer,
+  call: TargetCall,
+  { target, stored, form, isOneOfSeveral = false }: Opened,
+): OpenTarget {
+  const name = nameOf(target)
   const isWhole = form === 'kubeConfig'
   const isCluster = target.type === 'cluster'
   const namespace = isCluster ? '' : target.namespace
-  const key = objectKey(namespace, target.name)
   // One text for what does not exist and what may not be used, so that nobody learns which clusters there are.
   const unusable = () =>
     refused(
-      `this client_id may not have a token for ${nameOf(target)}, or it does not exist: see spec.scope of the FederatedIdentityCredential, and spec.access of the cluster`,
+      `this client_id may not have a token for ${isOneOfSeveral ? 'one of these targets' : name}, or it does not exist: see spec.scope of the FederatedIdentityCredential, and spec.access of the cluster`,
     )
-  const kind = isCluster ? Cluster : VirtualClusterInstance
-  const stored = await server.storage.get(kind.table, key)
+  // Whoever may use all of them may know which one fails.
+  const explain = <T>(act: () => Promise<T>) => explained(act, isOneOfSeveral ? `${name}: ` : '')
+  const kind = kindOf(target)
   const accounts = stored && (isCluster ? clusterTarget : instanceTarget)(stored.object)
   // Issuer tokens of a connected cluster need no object, and its access concerns kube configs.
   const needsObject = isWhole || !isCluster || accounts !== undefined
@@ -107,7 +203,7 @@ export async function openTarget(
     request,
     isLate: accounts !== undefined,
     leastSeconds: accounts ? SHORTEST_TOKEN_SECONDS : 0,
-    async prepare(user, seconds) {
+    async check(user) {
       const { chain } = user
       const lacksOf = (byRule: boolean) => lacksForToken(chain, { place, request, byRule }, server.scopes)
       const isRestricted = accounts === undefined && restrictsInside(chain, place, server.scopes)
@@ -118,13 +214,17 @@ export async function openTarget(
       const isReached = place.type !== 'cluster' || reachesCluster(chain, place.name)
       // The scopes are judged above: here a rule about requests inside of the place is enough.
       const isUsable = !needsObject || (stored && mayUse(server, stored, { ...user, chain: [] }))
-      if (isMissing || lacks.length > 0 || !isReached || !isUsable) throw unusable()
-      return explained(() =>
-        stored && (isWhole || accounts)
-          ? parentSigner(server, call, { stored, place, accounts, user, seconds, isWhole })
-          : tokenSigner(server, call, prepareToken(server, call, place, user, seconds)),
-      )
+      if (!(isMissing || lacks.length > 0 || !isReached || !isUsable)) return
+      if (isOneOfSeveral) call.note({ refusedTargets: name })
+      throw unusable()
     },
+    prepare: (user, seconds) =>
+      explain(async () => {
+        if (!stored || !(isWhole || accounts))
+          return tokenSigner(server, call, prepareToken(server, call, place, user, seconds))
+        const issue = await parentSigner(server, call, { stored, place, accounts, user, seconds, isWhole })
+        return () => explain<IssuedToken | IssuedEntry>(issue)
+      }),
   }
 }
 
@@ -136,18 +236,18 @@ const isEnforced = async ({ tokens: { signer } }: Pick<TokenServer, 'tokens'>): 
   (await signatureWarnings(signer)).length === 0
 
 /** Passes on the refusals of the kinds as invalid_target. The caller may use the target, so they may say why. */
-async function explained<T>(act: () => T | Promise<T>): Promise<T> {
+async function explained<T>(act: () => Promise<T>, prefix: string): Promise<T> {
   try {
     return await act()
   } catch (error) {
     if (error instanceof StatusError && error.status.code === 401) throw endedBefore()
     if (error instanceof StatusError && error.status.code === 429)
-      throw unavailable('cluster', String(error.status.message), {
+      throw unavailable('cluster', prefix + error.status.message, {
         ...defined({ retryAfter: error.status.details?.retryAfterSeconds }),
         cause: error,
       })
-    if (error instanceof StatusError && error.status.code < 500) throw refused(String(error.status.message))
-    if (error instanceof ClusterError) throw unavailable('cluster', String(error.status.message), { cause: error })
+    if (error instanceof StatusError && error.status.code < 500) throw refused(prefix + error.status.message)
+    if (error instanceof ClusterError) throw unavailable('cluster', prefix + error.status.message, { cause: error })
     throw error
   }
 }
@@ -176,12 +276,27 @@ function tokenSigner({ tokens: { signer } }: TokenServer, { deadline, note }: Ta
     // Record the ID before signing: otherwise a token could exist whose ID is in no audit record.
     note({ jti, audiences })
     checkDeadline(deadline)
-    return { text: (await issueToken(prepared, signer)).token, warnings }
+    return { token: (await issueToken(prepared, signer)).token, warnings }
   }
 }
 
 /** The least life that a request for a kube config may name. The end of the key shortens it. */
 const LEAST_SECONDS = 60
+
+/** Writes what was issued: one token, or a kube config with all. It ends with the first of them. */
+export async function write([first, ...others]: readonly (IssuedToken | IssuedEntry)[]): Promise<Written> {
+  if (first === undefined) throw new Error('an exchange without a token')
+  const all = [first, ...others]
+  const ends = all.flatMap(({ expires }) => (expires ? [expires.getTime()] : []))
+  const shared = {
+    warnings: [...new Set(all.flatMap(({ warnings }) => warnings))],
+    ...(ends.length > 0 && { expires: new Date(Math.min(...ends)) }),
+  }
+  if ('token' in first) return { text: first.token, ...shared }
+  const { kubeConfigText } = await import('../../clusters/configtext.ts')
+  const entries = others.flatMap((one) => ('parts' in one ? [one.parts] : []))
+  return { text: await kubeConfigText(first.parts, ...entries), ...shared }
+}
 
 interface ParentRequest {
   stored: Stored
@@ -204,7 +319,7 @@ async function parentSigner(
   const { parentOf } = await import('../../clusters/parent.ts')
   const parent = parentOf({ type, object, spec, user, now, deadline }, server)
   if (accounts) await parent.issue({ dryRun: true })
-  return () => explained(() => (isWhole ? wholeOf(server, parent, user, note) : tokenOf(parent, note)))
+  return () => (isWhole ? wholeOf(server, parent, user, note) : tokenOf(parent, note))
 }
 
 async function wholeOf(
@@ -212,15 +327,14 @@ async function wholeOf(
   parent: Parent,
   user: UserInfo,
   note: TargetCall['note'],
-): Promise<IssuedToken> {
-  const { createKubeConfig } = await import('../../clusters/kubeconfig.ts')
-  const made = await createKubeConfig(parent, { user, issuer: server.issuer, dryRun: false })
+): Promise<IssuedEntry> {
+  const { createEntry } = await import('../../clusters/kubeconfig.ts')
+  const made = await createEntry(parent, { user, issuer: server.issuer, dryRun: false })
   if ('errors' in made) throw refused(textOf(made.errors))
-  const { kubeConfig, warnings, facts, expirationTimestamp } = made
-  if (kubeConfig === undefined || expirationTimestamp === undefined)
-    throw new Error('a kube config that was not signed')
+  const { parts, warnings, facts, expirationTimestamp } = made
+  if (parts === undefined || expirationTimestamp === undefined) throw new Error('a kube config that was not signed')
   note({ ...facts })
-  return { text: kubeConfig, warnings, expires: new Date(expirationTimestamp) }
+  return { parts, warnings, expires: new Date(expirationTimestamp) }
 }
 
 async function tokenOf(parent: Parent, note: TargetCall['note']): Promise<IssuedToken> {
@@ -228,5 +342,5 @@ async function tokenOf(parent: Parent, note: TargetCall['note']): Promise<Issued
   if (made.user === undefined || !('token' in made.user)) throw new Error('a cluster token that was not made')
   const { user, warnings, facts, expires } = made
   note({ ...facts })
-  return { text: user.token, warnings, ...(expires && { expires }) }
+  return { token: user.token, warnings, ...(expires && { expires }) }
 }

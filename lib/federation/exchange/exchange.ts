@@ -26,8 +26,15 @@ import type { exchangeForTarget as ExchangeForTarget } from './exchangetoken.ts'
 import { grantOf } from './grant.ts'
 import { exchangeForKey } from './makekey.ts'
 import { mapUser } from './mappeduser.ts'
-import { ACCESS_TOKEN_TYPE, type ExchangeParameters, JWT_TYPE, readParameters } from './parameters.ts'
-import { nameOf } from './target.ts'
+import {
+  ACCESS_TOKEN_TYPE,
+  type ExchangeParameters,
+  isForTargets,
+  JWT_TYPE,
+  mayBeSeveral,
+  readParameters,
+} from './parameters.ts'
+import { nameOf, type Targets } from './target.ts'
 import { checkClaims, checkMoment, checkTarget, checkTenancy } from './tokenchecks.ts'
 import { negotiateToken, type TokenForm } from './tokenform.ts'
 
@@ -41,12 +48,14 @@ export async function exchange(
   const form = negotiateToken(asked.headers)
   if (form === undefined) throw malformed(FORMS)
   const request = readParameters(asked.form, config)
-  const { target } = request
-  if (form === 'kubeConfig' && !target) throw malformed('a kube config needs a target: set audience or resource')
+  const { targets } = request
+  const isTargeted = isForTargets(targets)
+  if (form === 'kubeConfig' && !isTargeted) throw malformed('a kube config needs a target: set audience or resource')
+  if (form !== 'kubeConfig' && mayBeSeveral(targets)) throw malformed(SEVERAL)
   note({
     federatedIdentityCredential: request.client.name,
     ...(request.isDryRun && { dryRun: true }),
-    ...(target && { target: nameOf(target) }),
+    ...(isTargeted && { target: targetFact(targets) }),
   })
   const token = readIdToken(request.subjectToken)
   const tokenHash = replayId(token).slice(0, SHOWN_HASH)
@@ -64,7 +73,7 @@ export async function exchange(
   const call = { ...asked, now }
   checkMoment(token, provider, now, config.rejectIdTokensBefore)
   checkClaims(token, provider, trust)
-  if (trust.spec.tokensOnly && !target) throw targetRequired()
+  if (trust.spec.tokensOnly && !isTargeted) throw targetRequired()
   const { claimMappings } = trust.spec
   const mapped = claimMappings && mapUser(token, claimMappings)
   const limits = { exchange: config.maxExchangeTtlSeconds, key: config.maxKeyTtlSeconds }
@@ -80,15 +89,15 @@ export async function exchange(
   }
   note({ user: effectiveUser({ spec: { ...trust.spec, ...mapped }, creator: trust.creator }).name })
   const making = { use, isDryRun, announce }
-  const { expires: until, issued } = target
-    ? await exchangeForTarget(server, call, exchanged, { ...making, target, form, scopeText: scope?.text })
+  const { expires: until, issued } = isTargeted
+    ? await exchangeForTarget(server, call, exchanged, { ...making, targets, form, scopeText: scope?.text })
     : await exchangeForKey(server, call, exchanged, making)
   const expires = issued?.expires ?? new Date(until * 1000)
-  note({ credential: target ? 'token' : 'access key', expires: rfc3339(expires) })
+  note({ credential: isTargeted ? 'token' : 'access key', expires: rfc3339(expires) })
   // As RFC 6749 names it.
   const granted = { expires_in: unixSeconds(expires) - unixSeconds(now), ...(scope && { scope: scope.text }) }
   if (isDryRun || !issued) return { response: jsonAnswer({ accepted: true, ...granted }), outcome: 'accepted' }
-  const type = target ? JWT_TYPE : ACCESS_TOKEN_TYPE
+  const type = isTargeted ? JWT_TYPE : ACCESS_TOKEN_TYPE
   return { response: grantAnswer({ type, expires, ...issued }, granted, form), outcome: 'exchanged' }
 }
 
@@ -108,6 +117,16 @@ const targetRequired = (): OAuthError => {
 
 const FORMS =
   'Accept must allow application/json, text/plain, an ExecCredential of client.authentication.k8s.io version v1 or v1beta1, or with a target application/yaml;as=KubeConfig'
+
+const SEVERAL =
+  'several targets, and clusters/*, need a form that has room for several tokens: set Accept to application/yaml;as=KubeConfig'
+
+/** Returns what the audit record says about the targets before they are read. */
+function targetFact(targets: Targets): string | string[] {
+  if (typeof targets === 'string') return targets
+  const [first, ...others] = targets.map(nameOf)
+  return first !== undefined && others.length === 0 ? first : targets.map(nameOf)
+}
 
 /** How much of the hash of a token is shown: enough to find it again. */
 const SHOWN_HASH = 16

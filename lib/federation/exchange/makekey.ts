@@ -6,9 +6,8 @@ import { StatusError } from '../../engine/meta/errors/status.ts'
 import { beginCreate, type Creation } from '../../engine/registry/create.ts'
 import type { Outcome } from '../../engine/registry/store.ts'
 import { StorageError } from '../../engine/storage/errors.ts'
-import type { TargetOfKey } from '../../keys/credential/keyinternal.ts'
 import type { KeyHash } from '../../keys/credential/pepper.ts'
-import { endedTargets } from '../../keys/credential/targetkeys.ts'
+import { endedTargets, type storedTargets } from '../../keys/credential/targetkeys.ts'
 import { OwnedAccessKey } from '../../keys/ownedaccesskey.ts'
 import { type KeyIntent, keyPath } from '../../keys/ownedaccesskey.values.ts'
 import { rulesOf } from '../catalogue.ts'
@@ -16,7 +15,7 @@ import { replayId } from '../idtoken.ts'
 import type { TokenUse } from '../issuers.ts'
 import { type OAuthCall, writeContext } from '../oauth/call.ts'
 import { runOf } from '../run.ts'
-import type { IssuedToken } from './clustertoken.ts'
+import type { Written } from './clustertoken.ts'
 import { type Exchanged, exchangedKeyName, exchangedKeyObject, labelsOf } from './exchangedkey.ts'
 import type { ExchangeServer } from './exchangeserver.ts'
 import { checkNotEnded, type Records, recordsDuringLife, recordsOnce } from './records.ts'
@@ -37,7 +36,7 @@ export interface Making<Signed> {
   /** Called with the name of a key before it is written: it may be written although the store does not answer. */
   announce(key: { name: string; uid: string }): void
   /** The key is one that nobody is to have: where its credential is stored, and what it is for. */
-  target?: { credential: KeyHash; record: TargetOfKey }
+  target?: { credential: KeyHash; record: ReturnType<typeof storedTargets> }
   /** Signs the token of the key, once, before it is written. */
   sign(key: Creation): Promise<Signed>
 }
@@ -105,7 +104,7 @@ function beginKey(
       },
       // An ID token may be exchanged long after the sign-in. auth_time is older still, where one sign-in serves many applications.
       ...(mapped && { signedIn: Math.min(at, token.issuedAt) }),
-      ...(target && { target: target.record }),
+      ...target?.record,
     },
     ...(target && { credential: target.credential }),
     records: (credential) => records.items({ name, uid, expires: at + grant.ttl, credential }, call.now),
@@ -123,7 +122,7 @@ export interface Answered {
   uid: string
   /** When the key ends, in Unix seconds. */
   expires: number
-  issued?: IssuedToken
+  issued?: Written
 }
 
 /** Answers an exchange with an access key. Throws invalid_request if the ID token gives none any more. */
@@ -135,9 +134,9 @@ export async function exchangeForKey(
 ): Promise<Answered> {
   const { trust, token, grant } = exchanged
   const store = server.storeOf(OwnedAccessKey)
-  const end = endedTargets(trust.uid, replayId(token))
-  if (isDryRun) await (use === 'Once' ? checkUnused(store.storage, token) : checkNotEnded(store, end))
-  const records = use === 'Once' ? recordsOnce(store, exchanged) : recordsDuringLife(store, exchanged, end)
+  const ends = [endedTargets(trust.uid, replayId(token))]
+  if (isDryRun) await (use === 'Once' ? checkUnused(store.storage, token) : checkNotEnded(store, ends))
+  const records = use === 'Once' ? recordsOnce(store, exchanged) : recordsDuringLife(store, exchanged, ends)
   const making = { isDryRun, announce, records, sign: async () => null }
   const { name, uid, outcome } = await makeKey(server, call, exchanged, making)
   const issued = { text: keyOf(outcome), warnings: [] }

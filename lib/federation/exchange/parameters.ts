@@ -5,7 +5,7 @@ import { KEY_PREFIX } from '../../engine/meta/value/credentialformat.ts'
 import { type Form, withoutLineBreak } from '../oauth/form.ts'
 import { malformed, OAuthError } from '../oauth/oautherror.ts'
 import { parseRequestedScope } from './requestedscope.ts'
-import { readTarget, type Target, type TargetSettings } from './target.ts'
+import { NAMED_CLUSTERS, readTargets, type TargetSettings, type Targets } from './target.ts'
 
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
 export const JWT_TYPE = 'urn:ietf:params:oauth:token-type:jwt'
@@ -17,8 +17,8 @@ export interface ExchangeParameters {
   subjectToken: string
   /** The scope that the client asks for, parsed and as it was sent. */
   scope?: { parsed: Scope; text: string }
-  /** The cluster or virtual cluster for which a token is asked for. Without one, it is an access key. */
-  target?: Target
+  /** The clusters and virtual clusters for which tokens are asked for. Without one, it is an access key. */
+  targets: Targets
   /** Checks everything, and writes nothing. */
   isDryRun: boolean
 }
@@ -31,19 +31,27 @@ export function readParameters(form: Form, settings: TargetSettings): ExchangePa
   refuseUnsupported(form)
   const client = readClient(required(form, 'client_id'))
   const subjectToken = readSubjectToken(form)
-  const target = readTarget(form, settings)
-  const answered = target ? JWT_TYPE : ACCESS_TOKEN_TYPE
+  const targets = readTargets(form, settings)
+  const answered = isForTargets(targets) ? JWT_TYPE : ACCESS_TOKEN_TYPE
   if ((form.get('requested_token_type') ?? answered) !== answered)
-    throw malformed(`requested_token_type must be ${answered} ${target ? 'with' : 'without'} audience or resource`)
+    throw malformed(
+      `requested_token_type must be ${answered} ${isForTargets(targets) ? 'with' : 'without'} audience or resource`,
+    )
   const text = form.get('scope')
   return {
     client,
     subjectToken,
     ...(text !== undefined && { scope: { parsed: parseRequestedScope(text), text } }),
-    ...(target && { target }),
+    targets,
     isDryRun: readFlag(form, 'dry_run'),
   }
 }
+
+/** Reports whether an exchange answers tokens of clusters. */
+export const isForTargets = (targets: Targets): boolean => targets.length > 0
+
+/** Reports whether an exchange may answer several tokens: only a kube config has room for them. */
+export const mayBeSeveral = (targets: Targets): boolean => targets === NAMED_CLUSTERS || targets.length > 1
 
 function required(form: Form, name: string): string {
   const value = form.get(name)

@@ -6,7 +6,6 @@
 import type { Store } from '../../engine/registry/store.ts'
 import type { Companion } from '../../engine/storage/interface.ts'
 import type { ItemKey } from '../../engine/storage/keys.ts'
-import { getCompanion } from '../../engine/storage/readcompanions.ts'
 import type { KeyHash } from '../../keys/credential/pepper.ts'
 import { endedBefore } from '../oauth/oautherror.ts'
 import type { Exchanged } from './exchangedkey.ts'
@@ -62,16 +61,20 @@ export const recordsUntilReturned = (reads: Reads, exchanged: Exchanged): Record
   explain: async () => undefined,
 })
 
-/** Returns the records of an ID token that is exchanged during its life, until an end of what it gave is recorded as `end`. */
-export const recordsDuringLife = (reads: Reads, exchanged: Exchanged, end: ItemKey): Records => ({
+/** Returns the records of an ID token that is exchanged during its life, until an end of what it gave is recorded as one of `ends`. */
+export const recordsDuringLife = (reads: Reads, exchanged: Exchanged, ends: readonly ItemKey[]): Records => ({
   async items(key, now) {
     const pool = poolOfToken(partitionOf(exchanged.token), exchanged.trust.uid)
-    return [...(await takeSlots(reads, exchanged, key, now, [pool])), { op: 'absent', ...end }]
+    return [
+      ...(await takeSlots(reads, exchanged, key, now, [pool])),
+      ...ends.map((end) => ({ op: 'absent' as const, ...end })),
+    ]
   },
-  explain: () => checkNotEnded(reads, end),
+  explain: () => checkNotEnded(reads, ends),
 })
 
-/** Throws invalid_request if the end is recorded. The write of the key checks it too; this serves dry runs. */
-export async function checkNotEnded({ storage }: Pick<Reads, 'storage'>, end: ItemKey): Promise<void> {
-  if (await getCompanion(storage, end)) throw endedBefore()
+/** Throws invalid_request if an end is recorded. The write of the key checks it too; this serves dry runs. */
+export async function checkNotEnded({ storage }: Pick<Reads, 'storage'>, ends: readonly ItemKey[]): Promise<void> {
+  const found = await storage.getCompanions(ends)
+  if (found.some((end) => end !== undefined)) throw endedBefore()
 }

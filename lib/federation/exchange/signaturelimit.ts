@@ -5,27 +5,27 @@
 import { HOUR_SECONDS } from '../../engine/meta/value/durations.ts'
 import { OAuthError } from '../oauth/oautherror.ts'
 
-/** The most signatures of a key in an hour. */
+/** The most signatures of a key for a target in an hour. */
 const MOST_SIGNATURES = 60
 
-/** The most keys that a process remembers. */
+/** The most keys and targets that a process remembers. */
 const MOST_KEYS = 10_000
 
 export interface SignatureLimit {
-  /** Counts a signature of the key. Throws 429 if there were too many in the last hour. `now` is in Unix seconds. */
-  count(uid: string, now: number): void
+  /** Counts a signature of the key for a target. Throws 429 if there were too many in the last hour. `now` is in Unix seconds. */
+  count(what: string, now: number): void
 }
 
 export function createSignatureLimit(): SignatureLimit {
-  /** The times of the signatures of each key. The key that signed last is the last one. */
+  /** The times of the signatures of each key and target. What signed last is the last one. */
   const signed = new Map<string, number[]>()
   return {
-    count(uid, now) {
-      const recent = (signed.get(uid) ?? []).filter((at) => at > now - HOUR_SECONDS)
+    count(what, now) {
+      const recent = (signed.get(what) ?? []).filter((at) => at > now - HOUR_SECONDS)
       const [first = now] = recent
       if (recent.length >= MOST_SIGNATURES) throw tooMany(first + HOUR_SECONDS - now)
-      signed.delete(uid)
-      signed.set(uid, [...recent, now])
+      signed.delete(what)
+      signed.set(what, [...recent, now])
       const [oldest] = signed.keys()
       if (signed.size > MOST_KEYS && oldest !== undefined) signed.delete(oldest)
     },

@@ -1,16 +1,20 @@
 /**
  * Ends what an exchange has answered, for anyone who presents it (RFC 7009): an access key, or the token of a cluster or virtual cluster.
- * A token ends no more than itself: its key ends with it only if the exchange gave nothing but this token. Other texts get the same answer
+ * A token ends no more than itself: its key ends with it only if the exchange gave nothing else, or all else has ended. Other texts get the same answer
  * and stay valid: anyone who finds a long-lived key reports it as leaked, which deletes nothing.
  */
 
+import { formatPlace } from '../../access/scopes/place.ts'
 import { boundTokenOf } from '../../clusters/serviceaccounts/boundtoken.ts'
+import { placeIn } from '../../clusters/serviceaccounts/target.ts'
+import { placeOfAudience } from '../../clusters/token/audience.ts'
 import { keyOfToken } from '../../clusters/token/claims.ts'
 import type { ApiResponse } from '../../engine/endpoints/request.ts'
 import { unixSeconds } from '../../engine/meta/encoding/time.ts'
 import { KEY_PREFIX } from '../../engine/meta/value/credentialformat.ts'
 import { deleteObject } from '../../engine/registry/delete.ts'
 import { unlessLost } from '../../engine/registry/storageerrors.ts'
+import { getCompanion } from '../../engine/storage/readcompanions.ts'
 import { type IdToken, MalformedIdToken, parseIdToken } from '../../federation/idtoken.ts'
 import { revokedAnswer } from '../../federation/oauth/answers.ts'
 import { type OAuthCall, writeContext } from '../../federation/oauth/call.ts'
@@ -18,8 +22,10 @@ import { withoutLineBreak } from '../../federation/oauth/form.ts'
 import { malformed, OAuthError } from '../../federation/oauth/oautherror.ts'
 import type { Outcome } from '../../federation/oauth/outcomes.ts'
 import { isWellFormed } from '../../keys/credential/accesskey.ts'
+import { placeOf } from '../../keys/credential/boundsecrets.ts'
 import { credentialItemKey, readCredential } from '../../keys/credential/credential.ts'
-import { decodeKeyInternal } from '../../keys/credential/keyinternal.ts'
+import { decodeKeyInternal, type KeyInternal } from '../../keys/credential/keyinternal.ts'
+import { endItems, endOfPart, placesOf } from '../../keys/credential/targetkeys.ts'
 import { OwnedAccessKey } from '../../keys/ownedaccesskey.ts'
 import { ownerOf } from '../../keys/ownedaccesskey.values.ts'
 import { isTombstone } from '../../keys/values/tombstone.ts'
@@ -54,7 +60,7 @@ interface Ended {
 
 async function end(call: OAuthCall, server: Server, value: string): Promise<Ended | undefined> {
   if (value.startsWith(KEY_PREFIX)) return remove(call, server, await findKey(server, value))
-  return (await endBound(call, server, value)) ?? remove(call, server, await findKeyOfToken(call, server, value))
+  return (await endBound(call, server, value)) ?? endToken(call, server, await findKeyOfToken(call, server, value))
 }
 
 /** Returns the key that has this value, if an exchange made it. */
@@ -68,23 +74,56 @@ async function findKey({ storage, hashes }: Server, value: string): Promise<Ende
   return federation && { name, uid, user }
 }
 
-/**
- * Returns the key of an exchange for a target, of which nobody has more than this token of this service. Reads nothing from the store before
- * the signature has held.
- */
-async function findKeyOfToken({ now }: OAuthCall, server: Server, text: string): Promise<Ended | undefined> {
+/** A key of which nobody has more than tokens, and the place of one of them. */
+interface TargetKey {
+  key: Ended
+  internal: KeyInternal
+  place: string | undefined
+}
+
+/** Returns the key of an exchange for targets to which a token of this service belongs. Reads nothing from the store before the signature has held. */
+async function findKeyOfToken({ now }: OAuthCall, server: Server, text: string): Promise<TargetKey | undefined> {
   const { signer, config } = server
   const token = readIdToken(text)
   if (token?.issuer !== config.issuer || token.expires <= unixSeconds(now)) return undefined
   const { verifySignature } = await import('../../federation/verify.ts')
   if (!(await verifySignature(token, await signer.keys()))) return undefined
-  return findTargetKey(server, keyOfToken(token.claims))
+  const place = placeOfAudience(config.issuer, token.audience)
+  return findTargetKey(server, keyOfToken(token.claims), place && formatPlace(place))
 }
 
-async function findTargetKey({ storage }: Server, { name, uid }: Ended): Promise<Ended | undefined> {
+async function findTargetKey(
+  { storage }: Server,
+  { name, uid }: Ended,
+  place: string | undefined,
+): Promise<TargetKey | undefined> {
   const stored = await storage.get(OwnedAccessKey.table, name)
-  if (stored?.object.metadata.uid !== uid || decodeKeyInternal(stored.internal).target === undefined) return undefined
-  return { name, uid, user: ownerOf(stored) }
+  if (stored?.object.metadata.uid !== uid) return undefined
+  const internal = decodeKeyInternal(stored.internal)
+  if (internal.target === undefined) return undefined
+  return { key: { name, uid, user: ownerOf(stored) }, internal, place }
+}
+
+/**
+ * Ends the token of a key, and the key with its last one. The order lets a request that dies in between be repeated. Returns undefined
+ * if the token has ended before.
+ */
+async function endToken(call: OAuthCall, server: Server, found: TargetKey | undefined): Promise<Ended | undefined> {
+  if (!found) return undefined
+  const { key, internal, place } = found
+  const part = place === undefined ? undefined : endOfPart(internal, place)
+  if (place === undefined || !part) return remove(call, server, key)
+  const { storage } = server
+  const ends = placesOf(internal)
+    .map((one) => endOfPart(internal, one))
+    .filter((one) => one !== undefined)
+  const isNew = (await getCompanion(storage, part)) === undefined
+  if (isNew)
+    for (const item of endItems(internal, [place])) await storage.writeCompanion(item, { deadline: call.deadline })
+  // Read after the write: of two last ones at once, at least one sees both.
+  const isOver = (await storage.getCompanions(ends)).every((end) => end !== undefined)
+  const removed = isOver ? await remove(call, server, key) : undefined
+  return isNew ? key : removed
 }
 
 function readIdToken(text: string): IdToken | undefined {
@@ -110,7 +149,8 @@ async function endBound(call: OAuthCall, server: Server, text: string): Promise<
   const { bound, item } = found
   const { name, uid } = bound
   // The key first: a request that dies in between is completed by the next one, or by the end of the key.
-  const key = await remove(call, server, await findTargetKey(server, { name, uid }))
+  const target = await findTargetKey(server, { name, uid }, placeIn(placeOf(item)))
+  const key = await endToken(call, server, target)
   const isRevoked = await records.revoke(found)
   if (!key && !isRevoked) return undefined
   const { storage, sleep } = server

@@ -52,8 +52,12 @@ const endpoint: OAuthEndpoint<Exchanging> = {
   measure(outcome, { target }) {
     const exchange = measuredOutcome(outcome)
     const all = { dimensions: { exchange }, values: { exchanges: 1 } }
-    if (typeof target !== 'string') return [all]
-    return [all, { dimensions: { targeted: `${target.split('/', 1)}.${exchange}` }, values: { targetedExchanges: 1 } }]
+    const targets = typeof target === 'string' ? [target] : Array.isArray(target) ? target : []
+    if (targets.length === 0) return [all]
+    const [kind = '', ...others] = new Set(targets.map((one) => one.split('/', 1).join()))
+    // A log line has one value of a dimension.
+    const targeted = `${others.length === 0 ? kind : 'mixed'}.${exchange}`
+    return [all, { dimensions: { targeted }, values: { targetedExchanges: targets.length } }]
   },
 }
 

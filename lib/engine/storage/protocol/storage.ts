@@ -11,7 +11,7 @@ import { readLatest } from './latest.ts'
 import { listAt, newestRevision } from './list.ts'
 import { readNames } from './names.ts'
 import { sweepLog } from './revision.ts'
-import { readStored, writeStored } from './write.ts'
+import { readMany, readStored, writeStored } from './write.ts'
 
 export interface StorageOptions {
   /** The wall clock, unix ms. */
@@ -29,6 +29,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
   const context: Context = { ...clock, now, items: withRetries(items, clock), gaps: new Map() }
   return {
     get: (table, key, options) => readStored(context, table, key, options),
+    getMany: (wanted) => readMany(context, wanted),
     update: (table, key, mutate, options) => writeStored(context, table, key, mutate, options),
     list: (table, request) => listAt(context, table, request),
     names: ({ resource }, of, most) => readNames(context, resource, of, most),

@@ -120,3 +120,16 @@ export async function readStored(
   if (reached > (live?.state.rv ?? 0)) await checkReached(context, table.resource, reached)
   return live?.shown
 }
+
+/** Reads objects in one call, without their activity. */
+export async function readMany(
+  { items }: Context,
+  wanted: readonly { table: Table; key: string }[],
+): Promise<(Stored | undefined)[]> {
+  const at = wanted.map(({ table, key }): ItemKey => ({ pk: rowsOf(table.resource), sk: sortKey(key) }))
+  const found = await items.batchGet(at.filter((_, index) => isStorable(items.limits, wanted[index]?.key ?? '')))
+  return at.map(({ pk, sk }) => {
+    const state = rowState(found.find((one) => one.pk === pk && one.sk === sk))
+    return state && decodeState(state)
+  })
+}

@@ -30,12 +30,12 @@ test.each<[string, Scope, 'ES256' | 'RS256', boolean]>([
     },
   } as unknown as Server
   const call = { now: new Date(), deadline: endless, note: (facts: object) => void noted.push({ ...facts }) }
-  const { prepare } = await openTarget(server, call, { type: 'cluster', name: 'eu' }, 'json')
-  const prepared = prepare(withScopes(alice, scope), 600).then(
+  const { check } = await openTarget(server, call, { type: 'cluster', name: 'eu' }, 'json')
+  const checked = check(withScopes(alice, scope)).then(
     () => undefined,
     (error: unknown) => error,
   )
-  expect(await prepared).toEqual(isOpen ? undefined : expect.objectContaining({ code: 'invalid_target' }))
+  expect(await checked).toEqual(isOpen ? undefined : expect.objectContaining({ code: 'invalid_target' }))
   expect(noted.flatMap(({ missing }) => missing ?? [])).toEqual(
     isOpen ? [] : [expect.stringContaining('directclusterendpointtokens')],
   )

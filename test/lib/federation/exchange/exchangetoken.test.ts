@@ -16,7 +16,7 @@ import { createSignatureLimit } from '../../../../lib/federation/exchange/signat
 import { checkTimes, replayId } from '../../../../lib/federation/idtoken.ts'
 import type { TokenUse } from '../../../../lib/federation/issuers.ts'
 import type { OAuthCall } from '../../../../lib/federation/oauth/call.ts'
-import { unavailable } from '../../../../lib/federation/oauth/oautherror.ts'
+import { OAuthError, unavailable } from '../../../../lib/federation/oauth/oautherror.ts'
 import { gateKeys } from '../../../../lib/keys/credential/gates.ts'
 import { endedTarget } from '../../../../lib/keys/credential/targetkeys.ts'
 import { KINDS } from '../../../../lib/kinds.ts'
@@ -57,9 +57,15 @@ interface Conditions {
   /** Seconds since the ID token was issued. */
   after?: number
   isLate?: boolean
+  /** The clusters that issue their tokens, if not all do. */
+  late?: string[]
   isDryRun?: boolean
   scopeText?: string
   cluster?: string
+  /** Other clusters, in this order. */
+  clusters?: string[]
+  /** Fails the check of a target. */
+  unusable?: string
   leastSeconds?: number
   /** The longest life of tokens and of keys in the deployment, in seconds. */
   most?: number
@@ -67,14 +73,15 @@ interface Conditions {
   /** Instead of the write. */
   update?: Storage['update']
   /** Makes the token, instead of one that always is. */
-  act?: () => Promise<IssuedToken>
+  act?: (cluster: string) => Promise<IssuedToken>
 }
 
 /** Exchanges the ID token. */
 function exchange(conditions: Conditions = {}) {
   const { use = 'Lifetime', after = 0, isLate = false, isDryRun = false, leastSeconds = 0 } = conditions
-  const { cluster = 'prod', scopeText } = conditions
+  const { cluster = 'prod', clusters = [cluster], unusable, scopeText } = conditions
   const { most = 30 * 24 * HOUR, maxTtl, update = world.storage.update, act = sign } = conditions
+  const { late = isLate ? clusters : [] } = conditions
   const storage: Storage = {
     ...world.storage,
     update,
@@ -105,20 +112,25 @@ function exchange(conditions: Conditions = {}) {
     deadline: endless,
     note: () => undefined,
   }
-  const target: OpenTarget = {
-    place: { type: 'cluster', name: cluster },
-    request: managementRequest(KINDS.DirectClusterEndpointToken, { verb: 'create' }),
-    isLate,
-    leastSeconds,
-    async prepare(_, seconds) {
-      asked.push(seconds)
-      return act
-    },
-  }
+  const targets = clusters.map(
+    (name): OpenTarget => ({
+      place: { type: 'cluster', name },
+      request: managementRequest(KINDS.DirectClusterEndpointToken, { verb: 'create' }),
+      isLate: late.includes(name),
+      leastSeconds,
+      async check() {
+        if (name === unusable) throw new OAuthError('invalid_target', 'target', 'one of these targets')
+      },
+      async prepare(_, seconds) {
+        asked.push(seconds)
+        return () => act(name)
+      },
+    }),
+  )
   return exchangeForToken(server, call, exchanged, {
     use,
     isDryRun,
-    target,
+    targets,
     ...(scopeText !== undefined && { scopeText }),
     announce: () => void announced++,
   })
@@ -129,7 +141,7 @@ function change(more: Partial<Exchanged>): undefined {
   exchanged = { ...exchanged, ...more }
 }
 
-const sign = async (): Promise<IssuedToken> => ({ text: `token ${++signed}`, warnings: [] })
+const sign = async (): Promise<IssuedToken> => ({ token: `token ${++signed}`, warnings: [] })
 
 const namesOfKeys = async () => (await world.storage.list(world.keys.kind.table, {})).items.map(({ key }) => key)
 const countKeys = async () => (await namesOfKeys()).length
@@ -206,6 +218,90 @@ describe('a key of an ID token that is exchanged during its life', () => {
     const names = await namesOfKeys()
     expect([names, logged]).toEqual([[expect.any(String)], []])
     expect([(await exchange({ isLate: true })).name, ...(await namesOfKeys())]).toEqual([...names, ...names])
+  })
+})
+
+describe('several targets', () => {
+  const clusters = ['us', 'eu', 'asia']
+  const endOf = (cluster: string) =>
+    endedTarget(exchanged.trust.uid, { token: replayId(exchanged.token), place: `clusters/${cluster}` })
+
+  test('have one key in any order, and another than fewer of them', async () => {
+    const { uid } = await exchange({ clusters })
+    expect((await exchange({ clusters: clusters.toReversed() })).uid).toBe(uid)
+    for (const fewer of [['us'], ['us', 'eu']]) expect((await exchange({ clusters: fewer })).uid).not.toBe(uid)
+    expect(await countKeys()).toBe(3)
+  })
+
+  // threat: exchange-59
+  test.each(['Once', 'Lifetime'] as const)(
+    'of which one may not be used get nothing, and write nothing (%s)',
+    async (use) => {
+      for (const isDryRun of [false, true])
+        await expect(exchange({ use, clusters, unusable: 'eu', isDryRun })).rejects.toMatchObject({ reason: 'target' })
+      expect([await countKeys(), signed, asked]).toEqual([0, 0, []])
+      await exchange({ use, clusters })
+    },
+  )
+
+  test('of which one cannot be signed use up no ID token', async () => {
+    const act = (cluster: string) => (cluster === 'asia' ? Promise.reject(new Error('no signature')) : sign())
+    await expect(exchange({ use: 'Once', clusters, act })).rejects.toThrow('no signature')
+    expect(await countKeys()).toBe(0)
+    await exchange({ use: 'Once', clusters })
+  })
+
+  test('are signed before the key is written, and issued by clusters afterwards', async () => {
+    const keysAt: Record<string, number> = {}
+    const act = async (cluster: string) => {
+      keysAt[cluster] = await countKeys()
+      return sign()
+    }
+    await exchange({ clusters, late: ['eu'], act })
+    expect(keysAt).toEqual({ us: 0, asia: 0, eu: 1 })
+  })
+
+  // threat: exchange-60
+  test.each(clusters)(
+    'of which %s was ended get nothing, not even if it ends just before the write',
+    async (cluster) => {
+      const write = () =>
+        world.storage.writeCompanion(
+          { ...endOf(cluster), attributes: { expires: issued + 9 * HOUR } },
+          { deadline: endless },
+        )
+      afterRead = write
+      await expect(exchange({ clusters })).rejects.toMatchObject({ reason: 'ended' })
+      await expect(exchange({ clusters })).rejects.toMatchObject({ reason: 'ended' })
+      expect(await countKeys()).toBe(0)
+      await exchange({ clusters: clusters.filter((one) => one !== cluster) })
+    },
+  )
+
+  test('of an ended key are all ended', async () => {
+    const { name } = await exchange({ clusters })
+    await deleteObject(world.keys, { namespace: '', name }, {}, contextOf(admin))
+    const ends = await world.storage.getCompanions(clusters.map(endOf))
+    expect(ends.map((end) => end?.attributes.expires)).toEqual(clusters.map(() => issued + 5 * HOUR + 60))
+  })
+
+  test('of which a cluster fails give the ID token back once all have answered', async () => {
+    const answered: string[] = []
+    const act = async (cluster: string) => {
+      answered.push(cluster)
+      if (cluster === 'us') throw unavailable('cluster', 'us is away')
+      return sign()
+    }
+    await expect(exchange({ use: 'Once', clusters, isLate: true, act })).rejects.toThrow('us is away')
+    expect([answered, await countKeys()]).toEqual([clusters, 0])
+    await exchange({ use: 'Once', clusters })
+  })
+
+  test('more than five of which are issued by clusters are refused', async () => {
+    const many = ['a', 'b', 'c', 'd', 'e', 'f']
+    await expect(exchange({ clusters: many, isLate: true })).rejects.toThrow('more than 5')
+    expect([await countKeys(), asked]).toEqual([0, []])
+    await exchange({ clusters: many, late: many.slice(1) })
   })
 })
 

@@ -101,7 +101,7 @@ test('an ID token whose key for a target was ended gives no access key for this 
   const call = { now: new Date(), deadline: endless }
   for (let times = 0; times < 2; times++)
     await expect(exchangeForKey(server as never, call, exchanged, asked)).rejects.toMatchObject({ reason: 'ended' })
-  const check = (uid: string) => checkNotEnded(world, endedTargets(uid, replayId(token)))
+  const check = (uid: string) => checkNotEnded(world, [endedTargets(uid, replayId(token))])
   await expect(check(trust.uid)).rejects.toMatchObject({ reason: 'ended' })
   await expect(check('another')).resolves.toBeUndefined()
 })
