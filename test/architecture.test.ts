@@ -79,11 +79,11 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 508],
   [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 523],
   // Strangers start this function, so it must start as quickly as others.
-  [/^oauth2\/token$/, 574],
+  [/^oauth2\/token$/, 578],
   // They judge issuers and the claims of ID tokens.
-  [/^(identityproviders|federatedidentitycredentials)\//, 581],
-  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 566],
-  [/./, 546],
+  [/^(identityproviders|federatedidentitycredentials)\//, 583],
+  [/^(garbagecollector|sweep|.*\/kubeconfig\/create)$/, 568],
+  [/./, 548],
 ]
 
 const isPackage = (to: string) => !/^(lib|functions|infra|events|test|clients)\/|^node:/.test(to)
