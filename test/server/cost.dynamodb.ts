@@ -16,7 +16,7 @@ import { endless } from '../support/deadlines.ts'
 import { connect } from '../support/dynamodb.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { exchangeForm, provider, providers, startFederation, tokenPath } from '../support/federation.ts'
-import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
+import { accessKey, apiVersion, clusters, instance, instances, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { publishEvents } from '../support/sharedserver.ts'
 
@@ -133,6 +133,8 @@ const signed = [
   'exchange for a token of a virtual cluster',
   'exchange again for a token of a cluster',
   'exchange again for a token of a virtual cluster',
+  'exchange for five clusters',
+  'exchange again for five clusters',
 ]
 
 /** The costs of a million requests without the table. */
@@ -143,7 +145,7 @@ const dollars = (name: string, reads: number, writes: number) =>
   (/^(exchange|report) /.test(name) ? unauthorized : others) +
   reads * readUnit +
   writes * writeUnit +
-  (signed.includes(name) ? (signatures / manySignatures) * 1e6 : 0)
+  (signed.includes(name) ? (name.endsWith('five clusters') ? 5 : 1) * (signatures / manySignatures) * 1e6 : 0)
 
 test('the prices per million calls and log lines follow from the unit prices on the page', () => {
   expect(lambda).toBe(Number((invocations * invocation + seconds * second * 1e6).toFixed(2)))
@@ -265,7 +267,11 @@ test('a request consumes the units that the page states', async () => {
   await openGates(server.parts, federation)
   const { token: job } = await createExchangedKey(server.parts, federation)
   const issued = await startFederation(server)
-  const everywhere = { clusters: [{ cluster: 'prod' }], virtualClusters: [{ project: 'demo', virtualCluster: 'demo' }] }
+  const named = ['prod', ...Array.from({ length: 5 }, (_, index) => `five-${index}`)]
+  const everywhere = {
+    clusters: named.map((cluster) => ({ cluster })),
+    virtualClusters: [{ project: 'demo', virtualCluster: 'demo' }],
+  }
   const client = await issued.trust('shop-deploy', { scope: everywhere })
   const ci = 'https://ci.example.com'
   await server.make(
@@ -282,6 +288,19 @@ test('a request consumes the units that the page states', async () => {
     return [tokenPath, call] satisfies [string, object] as [string, typeof call]
   }
   for (const target of [toCluster, toVirtual]) await issued.exchange(lasting, again, target)
+  const five = Array.from({ length: 5 }, (_, index) => `five-${index}`)
+  const access = [{ verbs: ['create'], subresources: ['kubeconfig'], teams: ['shop'] }]
+  for (const name of five) {
+    const spec = { server: `https://${name}.example.com`, certificateAuthorityData, access }
+    await server.make(clusters, { apiVersion, kind: 'Cluster', metadata: { name }, spec })
+  }
+  const asFive = (id: string, subject: string) => {
+    const [path, call] = asExchange(id, subject)
+    const body = five.map((name) => `&audience=clusters%2F${name}`).join('')
+    const headers = { ...call.headers, accept: 'application/yaml;as=KubeConfig' }
+    return [path, { ...call, body: call.body + body, headers }] satisfies [string, object] as [string, typeof call]
+  }
+  await server.call(...asFive(lasting, again))
   const open = await makeRotated('open')
   await use(open.old)
   const unused: string[] = []
@@ -338,6 +357,8 @@ test('a request consumes the units that the page states', async () => {
     'exchange of an ID token': await least(() => asExchange(client, issued.sign())),
     'exchange for a token of a cluster': await least(() => asExchange(client, issued.sign(), toCluster)),
     'exchange for a token of a virtual cluster': await least(() => asExchange(client, issued.sign(), toVirtual)),
+    'exchange for five clusters': await least(() => asFive(client, issued.sign())),
+    'exchange again for five clusters': await least(() => asFive(lasting, again)),
     'exchange again for a token of a cluster': await least(() => asExchange(lasting, again, toCluster)),
     'exchange again for a token of a virtual cluster': await least(() => asExchange(lasting, again, toVirtual)),
     'refused by a scope': await least(() => [`${keys}/listed-1`, { token: scoped.spec.key }], {
@@ -351,6 +372,14 @@ test('a request consumes the units that the page states', async () => {
     if (!name.startsWith('authorization'))
       expect([name, price]).toEqual([name, expect.closeTo(dollars(name, reads, writes), 1)])
   }
+  const [single, several, repeat] = [
+    'exchange for a token of a cluster',
+    'exchange for five clusters',
+    'exchange again for five clusters',
+  ].map((name) => measured[name] ?? { calls: 0, reads: 0, writes: 0 }) as [Taken, Taken, Taken]
+  expect(several.calls).toBeLessThan(2 * single.calls)
+  expect(weight(several)).toBeLessThan(2 * weight(single))
+  expect([repeat.calls, repeat.writes]).toEqual([4, 0])
   const [key = 0, issue = 0, direct = 0] = [
     'exchange of an ID token',
     'token',
