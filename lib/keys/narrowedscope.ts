@@ -5,6 +5,7 @@ import { refusedEntries } from '../access/advice/refusedentries.ts'
 import { diffScopes } from '../access/advice/scopediff.ts'
 import { evaluateHere } from '../access/scopes/evaluate.ts'
 import type { Scope } from '../access/scopes/scope.ts'
+import { hasView } from '../access/scopes/view.ts'
 import { effectiveUser, MASTERS } from '../access/users/identity.ts'
 import { effectiveChain } from '../access/users/privilege.ts'
 import type { UserInfo } from '../access/users/user.ts'
@@ -60,9 +61,9 @@ export async function narrowedScopeWarnings(
   ]
 }
 
-/** Reports whether the scope after a change lacks something that the one before has. */
+/** Reports whether the scope after a change lacks something that the one before has. Role view takes away from the entries beside it. */
 const removes = (before: Scope | undefined, after: Scope | undefined): boolean =>
-  after !== undefined && diffScopes(before, after).removed.length > 0
+  after !== undefined && (diffScopes(before, after).removed.length > 0 || (hasView(after) && !hasView(before ?? {})))
 
 /** Reports whether the user may read the usage of the key. */
 function mayReadUsage(user: UserInfo, stored: Stored, services: Services): boolean {

@@ -118,6 +118,9 @@ describe('a dry run that narrows the scope', () => {
     expect((await read(key)).spec.scope).toEqual(wide)
     expect(warningsOf(await patch(key, { description: 'x' }, dry))).toEqual([])
     expect(warningsOf(await patch(key, { scope: { projects: [...wide.projects, { project: 'c' }] } }, dry))).toEqual([])
+    expect(warningsOf(await patch(key, { scope: { ...wide, roles: [{ role: 'view' }] } }, dry))).toEqual(
+      ['a', 'b'].map((project) => expect.stringContaining(`list of virtualclusterinstances in project "${project}"`)),
+    )
     const wrong = { projects: [{}], spaces: [{}], virtualClusters: [{}], rules: [{ verbs: [''], namespaces: ['*/'] }] }
     const invalid = await patch(key, { scope: wrong }, dry)
     expect([invalid.status, warningsOf(invalid)]).toEqual([422, []])

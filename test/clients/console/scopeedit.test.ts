@@ -47,6 +47,12 @@ describe('the difference of two scopes', () => {
   test.each<[Scope | undefined, Scope | undefined, string[], string[]]>([
     [{ projects: [{ project: 'a' }] }, { projects: [{ project: 'b' }] }, ['project b'], ['project a']],
     [{ projects: [{ project: '*' }] }, { projects: [{ project: 'b' }] }, [], ['all projects']],
+    [
+      { roles: [{ role: 'view' }], clusters: [{ cluster: 'a' }] },
+      { clusters: [{ cluster: 'a' }] },
+      ['cluster a'],
+      ['role view'],
+    ],
     [{ projects: [{ project: 'a' }] }, { spaces: [{ project: 'a', space: 's' }] }, [], ['project a']],
     [
       { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] },

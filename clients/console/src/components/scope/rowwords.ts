@@ -13,13 +13,16 @@ export const KIND_WORDS: Readonly<Record<RowKind, [label: string, hint: string]>
   rule: ['Rule (advanced)', 'Fields left empty restrict nothing. Separate several values by commas.'],
 }
 
+const NOTHING = 'Nothing in this API yet.'
+
 export const ROLE_HINTS: Readonly<Record<string, string>> = {
   platformCLI: 'Read virtual clusters, and the owner’s keys if the role is not limited.',
   selfRotate: 'Read and rotate this key itself. The key must expire at a fixed time.',
   agent:
     'For connecting a cluster: reads virtual clusters, and writes their status. Reviews tokens and access if an administrator without a scope creates the key.',
-  vcluster: 'For connecting a virtual cluster: the same as agent.',
-  runner: 'Nothing in this API yet.',
-  'network-peer': 'Nothing in this API yet.',
-  workspace: 'Nothing in this API yet.',
+  vcluster: 'The same for a virtual cluster.',
+  view: 'Only read, without Secrets, where projects, spaces and clusters say.',
+  runner: NOTHING,
+  'network-peer': NOTHING,
+  workspace: NOTHING,
 }

@@ -39,18 +39,26 @@ function added(before: Scope | undefined, after: Scope | undefined): string[] {
 interface ListEntry {
   list: keyof Scope
   entry: Readonly<Record<string, unknown>>
+  /** Whether role view leaves only reading of it. */
+  isViewed: boolean
 }
 
 function entriesOf({ allowPlatformCli, ...lists }: Scope): ListEntry[] {
   const roles = [...(lists.roles ?? []), ...(allowPlatformCli ? [{ role: 'platformCLI' }] : [])]
+  const hasView = roles.some(({ role }) => role === 'view')
   return Object.entries({ ...lists, roles }).flatMap(([list, entries]) =>
-    (entries ?? []).flatMap((entry: unknown) => (isEntry(entry) ? [{ list: list as keyof Scope, entry }] : [])),
+    (entries ?? []).flatMap((entry: unknown) =>
+      isEntry(entry)
+        ? [{ list: list as keyof Scope, entry, isViewed: hasView && list !== 'roles' && list !== 'rules' }]
+        : [],
+    ),
   )
 }
 
 /** Reports whether an entry allows all that another one does. It says no where it cannot tell. */
 function covers(wide: ListEntry, narrow: ListEntry): boolean {
   const [{ list, entry }, { list: other, entry: inner }] = [wide, narrow]
+  if (wide.isViewed && !narrow.isViewed) return false
   if (list === 'rules' && isUnlimited(entry)) return true
   if (list === other && isSame(entry, inner)) return true
   const has = (member: string) => inner[member] !== undefined && [inner[member], '*'].includes(entry[member] as string)
