@@ -2,10 +2,8 @@
 
 import { acceptedBy } from '../access/advice/places.ts'
 import { refusedEntries } from '../access/advice/refusedentries.ts'
-import { diffScopes } from '../access/advice/scopediff.ts'
+import { removesSomething } from '../access/advice/scopediff.ts'
 import { evaluateHere } from '../access/scopes/evaluate.ts'
-import type { Scope } from '../access/scopes/scope.ts'
-import { hasView } from '../access/scopes/view.ts'
 import { effectiveUser, MASTERS } from '../access/users/identity.ts'
 import { effectiveChain } from '../access/users/privilege.ts'
 import type { UserInfo } from '../access/users/user.ts'
@@ -30,7 +28,8 @@ export async function narrowedScopeWarnings(
 ): Promise<string[]> {
   const { name = '', uid = '' } = old.object.metadata
   const key = `access key "${name}"`
-  if (!removes(specOf(old.object).scope, specOf(draft.object).scope)) return []
+  const { scope } = specOf(draft.object)
+  if (scope === undefined || !removesSomething(specOf(old.object).scope, scope)) return []
   if (!mayReadUsage(user, old, services)) {
     return [`you may not read the usage of ${key}, so the requests that the new scope would refuse are not named`]
   }
@@ -60,10 +59,6 @@ export async function narrowedScopeWarnings(
       : [`the usage of ${key} is not recorded completely, so the new scope may refuse more requests`]),
   ]
 }
-
-/** Reports whether the scope after a change lacks something that the one before has. Role view takes away from the entries beside it. */
-const removes = (before: Scope | undefined, after: Scope | undefined): boolean =>
-  after !== undefined && (diffScopes(before, after).removed.length > 0 || (hasView(after) && !hasView(before ?? {})))
 
 /** Reports whether the user may read the usage of the key. */
 function mayReadUsage(user: UserInfo, stored: Stored, services: Services): boolean {

@@ -14,6 +14,12 @@ export function diffScopes(before: Scope | undefined, after: Scope): ScopeDiff {
   return { removed: without(old, next), added: without(next, old) }
 }
 
+/** Reports whether the later scope lacks something that the earlier one has. Role view takes away from the entries beside it. */
+export const removesSomething = (before: Scope | undefined, after: Scope): boolean =>
+  diffScopes(before, after).removed.length > 0 || (hasView(after) && !hasView(before))
+
+const hasView = ({ roles = [] }: Scope = {}): boolean => roles.some(({ role }) => role === 'view')
+
 const entryLines = (scope: Scope): string[] =>
   Object.entries(scope).flatMap(([member, value]) =>
     Array.isArray(value)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { diffScopes } from '../../../../lib/access/advice/scopediff.ts'
+import { diffScopes, removesSomething } from '../../../../lib/access/advice/scopediff.ts'
 import type { Scope } from '../../../../lib/access/scopes/scope.ts'
 import { parseYaml } from '../../../../lib/engine/meta/encoding/yaml.ts'
 import { runs } from '../../../support/effort.ts'
@@ -53,4 +53,15 @@ describe('the difference of two scopes', () => {
       runs(300),
     )
   })
+})
+
+test.each([
+  [undefined, { clusters: [{ cluster: 'a' }] }, true],
+  [{ clusters: [{ cluster: 'a' }] }, { clusters: [{ cluster: 'a' }, { cluster: 'b' }] }, false],
+  [{ clusters: [{ cluster: 'a' }, { cluster: 'b' }] }, { clusters: [{ cluster: 'a' }] }, true],
+  // Beside the role view, the same entry allows less.
+  [{ clusters: [{ cluster: 'a' }] }, { roles: [{ role: 'view' }], clusters: [{ cluster: 'a' }] }, true],
+  [{ roles: [{ role: 'view' }] }, { roles: [{ role: 'view' }], clusters: [{ cluster: 'a' }] }, false],
+])('%j has something that %j lacks: %j', (before, after, expected) => {
+  expect(removesSomething(before, after)).toBe(expected)
 })

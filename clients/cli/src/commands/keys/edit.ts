@@ -1,4 +1,5 @@
 /** `keyplane keys edit`: changes an access key, after a dry run, and after a question if the key gets less. */
+import { removesSomething } from '../../../../../lib/access/advice/scopediff.ts'
 import type { JsonObject, JsonValue } from '../../../../../lib/engine/meta/types.ts'
 import { DISABLED_REASON, keyTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { timeOf } from '../../../../core/src/keylives.ts'
@@ -237,10 +238,7 @@ function isNarrower(before: AccessKey, after: AccessKey): boolean {
   const [old, next] = [before.spec.sourceCIDRs ?? [], after.spec.sourceCIDRs ?? []]
   if (next.length > 0 && (old.length === 0 || old.some((one) => !next.includes(one)))) return true
   if (after.spec.scope === undefined || !scopeChanged(before, after)) return false
-  return (
-    before.spec.scope === undefined ||
-    scopeDiff(before.spec.scope, after.spec.scope).some((line) => line.startsWith('- '))
-  )
+  return removesSomething(before.spec.scope, after.spec.scope)
 }
 
 /** Returns a conflict in words, and every other error as it is. */
