@@ -187,6 +187,48 @@ describe('keyplane clusters list and show', () => {
   })
 })
 
+describe('keyplane clusters edit', () => {
+  const edit = (...args: string[]) => cli.run(['clusters', 'edit', name, ...args])
+
+  test('adds users and teams, and takes a new address with its authority', async () => {
+    expect(await create(mine, {}, ['--team', 'shop'])).toMatchObject({ code: 0 })
+    const shop = { verbs: ['get', 'use'], teams: ['shop'] }
+    expect((await stored()).json.spec.access).toEqual([shop])
+    expect(await edit('--user', 'alice,bob')).toMatchObject(says(0, `The cluster ${name} is changed.`))
+    const both = [shop, { verbs: ['get', 'use'], users: ['alice', 'bob'] }]
+    expect((await stored()).json.spec.access).toEqual(both)
+    await edit('--team', 'shop', '--display-name', 'Mine')
+    await edit('--server', 'https://new.example.com')
+    expect((await stored()).json.spec).toEqual({ server: 'https://new.example.com', displayName: 'Mine', access: both })
+  })
+
+  test('asks before somebody may use it no longer, and before other tokens are issued', async () => {
+    await create(mine, {}, ['--team', 'shop'])
+    const before = (await stored()).json.metadata.resourceVersion
+    for (const args of [
+      ['--only-these'],
+      ['--user', 'alice', '--only-these'],
+      ['--eks', name, '--region', 'eu-west-1'],
+    ]) {
+      expect(await edit(...args)).toMatchObject(says(2, 'There is no terminal to ask in.', ''))
+      const no = await cli.run(['clusters', 'edit', name, ...args], { isTerminal: true, input: 'n\n' })
+      expect(no).toMatchObject(says(0, 'Nothing was changed.'))
+    }
+    expect(await edit('--only-these', '--dry-run')).toMatchObject(says(0, 'Dry run'))
+    expect((await stored()).json.metadata.resourceVersion).toBe(before)
+    expect(await edit('--user', 'alice', '--only-these', '--yes')).toMatchObject({ code: 0 })
+    expect((await stored()).json.spec.access).toEqual([{ verbs: ['get', 'use'], users: ['alice'] }])
+  })
+
+  test.each([
+    [[], 'What should change?'],
+    [['--eks', 'x'], '--eks and --region belong together.'],
+    [['--eks', 'x', '--region', 'r', '--tokens', 'keyplane'], 'leave --tokens out'],
+    [['--tokens', 'issuer'], '--tokens must be one of keyplane, service-accounts, not "issuer"'],
+    [['--server', 'https://a', '--from-kubeconfig', 'b'], 'Give either'],
+  ])('refuses %j', async (args, message) => expect(await edit(...args)).toMatchObject(says(2, message, '')))
+})
+
 describe('keyplane clusters disconnect', () => {
   const disconnect = (args: readonly string[], options = {}) =>
     cli.run(['clusters', 'disconnect', name, ...args], options)

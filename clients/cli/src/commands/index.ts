@@ -4,6 +4,7 @@ import { advise } from './advise.ts'
 import { clustersCheck } from './clusters/check.ts'
 import { clustersCreate } from './clusters/create.ts'
 import { clustersDisconnect } from './clusters/disconnect.ts'
+import { clustersEdit } from './clusters/edit.ts'
 import { clustersList } from './clusters/list.ts'
 import { clustersShow } from './clusters/show.ts'
 import { clustersWho } from './clusters/who.ts'
@@ -42,7 +43,15 @@ export const sections: readonly Section[] = [
   { title: 'Clusters', commands: [kubeconfig, token, credential] },
   {
     title: 'Connected clusters',
-    commands: [clustersList, clustersShow, clustersWho, clustersCheck, clustersCreate, clustersDisconnect],
+    commands: [
+      clustersList,
+      clustersShow,
+      clustersWho,
+      clustersCheck,
+      clustersCreate,
+      clustersEdit,
+      clustersDisconnect,
+    ],
   },
   { title: 'Virtual clusters', commands: commandsOf(virtualClusters) },
   { title: 'Trusts and identity providers', commands: [...commandsOf(trusts), ...commandsOf(providers)] },

@@ -5,46 +5,23 @@ import { asCluster, clusterPath, demandClusterName } from '../../api/clusters.ts
 import { NetworkError } from '../../api/https.ts'
 import { openSession, type Session } from '../../api/session.ts'
 import { StatusError } from '../../api/status.ts'
-import { command, type Values } from '../../arguments/command.ts'
+import { command } from '../../arguments/command.ts'
 import { CliError, UsageError } from '../../io/errors.ts'
-import { addressInFile, authorityInFile, type GivenAddress, isLocal, serverIn } from '../../kubeconfig/givenaddress.ts'
+import { isLocal } from '../../kubeconfig/givenaddress.ts'
 import { note, warn } from '../../output/messages.ts'
 import { printAs } from '../../output/print.ts'
 import { facts } from '../../output/table.ts'
+import { addressFields, clusterOptions, givenAddress, givenFields } from './fields.ts'
 import { factsOf } from './show.ts'
-
-const options = {
-  'from-kubeconfig': {
-    type: 'string',
-    value: 'FILE',
-    help: 'kube config from which the server, the certificate authority, the proxy and the TLS name are read, and nothing else',
-  },
-  'from-context': {
-    type: 'string',
-    value: 'NAME',
-    help: 'context of that kube config',
-    default: 'its current context',
-  },
-  server: { type: 'string', value: 'URL', help: 'instead of a kube config, the address of the API server' },
-  ca: {
-    type: 'string',
-    value: 'FILE',
-    help: 'with --server, its certificate authority, in PEM',
-    default: 'public authorities',
-  },
-  'display-name': { type: 'string', value: 'TEXT', help: 'name for people' },
-  description: { type: 'string', value: 'TEXT', help: 'what the cluster is for' },
-  'dry-run': { type: 'boolean', help: 'let the server check everything and create nothing' },
-} as const
 
 export const clustersCreate = command({
   name: ['clusters', 'create'],
   summary: 'Give a connected cluster an address, so that others get kube configs of it',
   description:
     'Scopes and tokens name the cluster by the same name. The address is the one that clients use: keyplane connects to it only on Amazon EKS. Credentials in the kube config are not read.\n\n' +
-    'Only administrators can create clusters. Others see the cluster once its spec.access names them. Its API server must accept tokens of keyplane: "npm run cluster-config" prints the files for that.',
+    'Only administrators can create clusters. Others see the cluster if --user or --team names them. Its API server must accept tokens of keyplane: "npm run cluster-config" prints the files for that.',
   positionals: [{ name: 'NAME', help: 'name of the cluster in scopes: lowercase letters, digits and -' }],
-  options,
+  options: clusterOptions,
   formats: ['json', 'yaml', 'name'],
   examples: [
     {
@@ -56,27 +33,29 @@ export const clustersCreate = command({
       run: 'keyplane clusters create west --from-kubeconfig config --from-context admin@west',
     },
     {
+      does: 'Let a team use it at once',
+      run: 'keyplane clusters create west --from-kubeconfig west.kubeconfig --team shop',
+    },
+    {
+      does: 'Reach a cluster of Amazon EKS, whose service accounts issue the tokens',
+      run: 'keyplane clusters create west --from-kubeconfig west.kubeconfig --eks west --region eu-west-1',
+    },
+    {
       does: 'Write the address',
       run: 'keyplane clusters create west --server https://west.example.com --ca west-ca.crt',
     },
   ],
   async run({ values, positionals: [name = ''] }, io) {
-    const { context, output, description } = values
+    const { context, output } = values
     demandClusterName(name)
-    const { server, certificateAuthority, ...network } = await addressFrom(values)
+    const address = await givenAddress(values)
+    if (address === undefined) throw new UsageError('Give either --from-kubeconfig FILE or --server URL.')
+    const { server } = address
     const object = {
       apiVersion: 'management.platform/v1',
       kind: 'Cluster',
       metadata: { name },
-      spec: {
-        ...(values['display-name'] !== undefined && { displayName: values['display-name'] }),
-        ...(description !== undefined && { description }),
-        server,
-        ...(certificateAuthority && {
-          certificateAuthorityData: Buffer.from(certificateAuthority).toString('base64'),
-        }),
-        ...network,
-      },
+      spec: { ...givenFields(values), ...addressFields(address) },
     }
     if (isLocal(server)) warn(io, 'only this machine reaches the server, and kube configs of others name it')
     const dryRun = values['dry-run']
@@ -87,19 +66,6 @@ export const clustersCreate = command({
     io.err(facts(factsOf(asCluster(created), io), '  '))
   },
 })
-
-async function addressFrom(values: Values<typeof options>): Promise<GivenAddress> {
-  const { 'from-kubeconfig': file, 'from-context': context, server, ca } = values
-  if ((file === undefined) === (server === undefined))
-    throw new UsageError('Give either --from-kubeconfig FILE or --server URL.')
-  if (context !== undefined && file === undefined) throw new UsageError('--from-context is for --from-kubeconfig.')
-  if (ca !== undefined && server === undefined) throw new UsageError('--ca is for --server.')
-  if (file !== undefined) return addressInFile(file, context)
-  return {
-    server: serverIn(server ?? '', '--server'),
-    ...(ca !== undefined && { certificateAuthority: await authorityInFile(ca) }),
-  }
-}
 
 /** Creates the cluster. After a failure of the network it may exist, which the message then says. */
 async function create(session: Session, object: JsonObject, dryRun: boolean): Promise<JsonObject> {
