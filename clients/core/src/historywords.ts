@@ -36,6 +36,7 @@ const ACTS: readonly [fields: readonly string[], act: string][] = [
   [['spec.displayName'], 'display name changed'],
   [['spec.description'], 'description changed'],
   [['metadata.labels'], 'labels changed'],
+  [['metadata.annotations'], 'annotations changed'],
 ]
 
 /** Returns the acts that a change is, and the fields that are in none of them. */
