@@ -205,11 +205,7 @@ describe('keyplane clusters edit', () => {
   test('asks before somebody may use it no longer, and before other tokens are issued', async () => {
     await create(mine, {}, ['--team', 'shop'])
     const before = (await stored()).json.metadata.resourceVersion
-    for (const args of [
-      ['--only-these'],
-      ['--user', 'alice', '--only-these'],
-      ['--eks', name, '--region', 'eu-west-1'],
-    ]) {
+    for (const args of [['--only-these'], ['--user', 'alice', '--only-these'], ['--tokens', 'service-accounts']]) {
       expect(await edit(...args)).toMatchObject(says(2, 'There is no terminal to ask in.', ''))
       const no = await cli.run(['clusters', 'edit', name, ...args], { isTerminal: true, input: 'n\n' })
       expect(no).toMatchObject(says(0, 'Nothing was changed.'))

@@ -272,6 +272,7 @@ describe('explain', () => {
     expect(stdout).toMatch(/✓ the key +\S/)
     expect(stdout).toMatch(/✗ scope +spec\.scope does not allow get of virtualclusterinstances "dev"/)
     expect(stdout).toMatch(/would allow it[\s\S]*resourceNames:\n +- dev/)
+    expect(stdout).toMatch(new RegExp(`^To add it: keyplane keys edit ${name} --rule '.*"dev".*'$`, 'm'))
   })
 
   test('says that the scope and the rights allow a request, and that a cluster decides by itself', async () => {

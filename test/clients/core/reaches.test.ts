@@ -65,7 +65,7 @@ test('all of that is what the server decides', () => {
   const scope = fc.record(
     {
       clusters: fc.array(fc.record({ cluster }), { maxLength: 2 }),
-      roles: fc.array(fc.record({ role: fc.constantFrom('agent', 'vcluster', 'runner', 'platformCLI') }), {
+      roles: fc.array(fc.record({ role: fc.constantFrom('agent', 'vcluster', 'runner', 'platformCLI', 'view') }), {
         maxLength: 1,
       }),
       projects: fc.array(fc.constant({ project: 'shop' }), { maxLength: 1 }),

@@ -5,7 +5,9 @@ import type { Values } from './command.ts'
 import { projectAndName, split } from './lists.ts'
 
 /** The roles of scopes: docs/scopes.md. */
-export const ROLES = ['agent', 'vcluster', 'network-peer', 'runner', 'workspace', 'platformCLI', 'selfRotate'] as const
+export const ROLES = [
+  ...(['agent', 'vcluster', 'network-peer', 'runner', 'workspace', 'platformCLI', 'selfRotate', 'view'] as const),
+]
 
 export const scopeOptions = {
   project: {

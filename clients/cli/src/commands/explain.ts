@@ -85,7 +85,7 @@ export const explain = command({
     })
     const status = review.status as unknown as AccessReview
     if (values.output !== undefined) await printAs(values.output, review, io)
-    else io.out(await describe(name, `${verb} ${what}`, status))
+    else io.out(await describe(name, `${verb} ${what}`, status, io.shell))
     if (status.allowed && target && values.output === undefined) note(io, olderToken(values))
     return status.allowed ? 0 : 1
   },
@@ -214,7 +214,12 @@ const CHECKS: Readonly<Record<string, string>> = {
   rights: 'rights',
 }
 
-async function describe(name: string, request: string, { allowed, reason, steps = [] }: AccessReview): Promise<string> {
+async function describe(
+  name: string,
+  request: string,
+  { allowed, reason, steps = [] }: AccessReview,
+  shell: Shell,
+): Promise<string> {
   const lines = steps.map(({ check, allowed: passes, reason: why = '' }) => {
     const sign = passes === undefined ? '?' : passes ? '✓' : '✗'
     return plain(`  ${sign} ${(CHECKS[check] ?? check).padEnd(8)} ${why}`)
@@ -226,15 +231,36 @@ async function describe(name: string, request: string, { allowed, reason, steps 
     '',
     ...lines,
     ...(allowed || lines.length > 0 || !reason ? [] : [plain(`  ${reason}`)]),
-    ...(entry === undefined ? [] : ['', ...(await added(name, entry))]),
+    ...(entry === undefined ? [] : ['', ...(await added(name, entry, shell))]),
     '',
   ].join('\n')
 }
 
-async function added(name: string, entry: Scope): Promise<string[]> {
+async function added(name: string, entry: Scope, shell: Shell): Promise<string[]> {
   const yaml = plainLines((await dumpYaml(entry as JsonObject)).trimEnd())
   return [
-    plain(`This entry of spec.scope would allow it (kubectl edit ownedaccesskey ${name}):`),
+    'This entry of spec.scope would allow it:',
     ...yaml.split('\n').map((line) => `    ${line}`),
+    plain(`To add it: ${editCommand(name, entry, shell)}`),
   ]
+}
+
+/** Returns the command that adds a scope to that of a key. */
+function editCommand(name: string, { rules = [], ...lists }: Scope, shell: Shell): string {
+  const { clusters = [], projects = [], spaces = [], virtualClusters = [], roles = [], ...others } = lists
+  const words = [
+    ...clusters.flatMap(({ cluster = '' }) => ['--cluster', cluster]),
+    ...projects.flatMap(({ project = '' }) => ['--project', project]),
+    ...spaces.flatMap(({ project, space }) => ['--space', `${project}/${space}`]),
+    ...virtualClusters.flatMap(({ project, virtualCluster }) => ['--virtual-cluster', `${project}/${virtualCluster}`]),
+    ...roles.flatMap(({ role = '', projects: within = [], virtualClusters: at = [] }) => {
+      const places = [...within, ...at]
+      return ['--role', places.length > 0 ? `${role}=${places.join(',')}` : role]
+    }),
+    ...rules.flatMap((rule) => ['--rule', JSON.stringify(rule)]),
+  ]
+  const isWhole = words.length > 0 && Object.keys(others).length === 0
+  return isWhole
+    ? shellWords(['keyplane', 'keys', 'edit', name, ...words], shell)
+    : shellWords(['kubectl', 'edit', 'ownedaccesskey', name], shell)
 }
