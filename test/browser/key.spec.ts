@@ -214,6 +214,42 @@ describe('a key', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
+  test('with which a cluster asks is changed only by who types the name of the cluster', async ({ page, server }) => {
+    const scope = { roles: [{ role: 'agent' }], clusters: [{ cluster: 'eu' }] }
+    const key = await makeKey(server, 'agent', { scope })
+    const refuses = dialog(page).getByText('each cluster that asks with it refuses all users of keyplane: eu.')
+    const name = dialog(page).getByLabel('Type eu to do it anyway')
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Disable'))
+    await press(button(page, 'Disable the key'))
+    await refuses.waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await name.fill('us')
+    await press(button(page, 'Disable the key'))
+    await dialog(page).getByText('This is not eu.').waitFor()
+    expect((await server.call(`${KEYS}/${key.name}`)).json.spec.disabled).toBeUndefined()
+    await name.fill('eu')
+    await page.keyboard.press('Enter')
+    await state(page, 'Disabled').waitFor()
+    // Nobody is asked about a key that gives no access.
+    await press(button(page, 'Enable'))
+    await press(button(page, 'Enable the key'))
+    await page.getByText('Active', { exact: true }).waitFor()
+    await press(button(page, 'Edit'))
+    await dialog(page).getByLabel('May be used from').fill('10.0.0.0/8')
+    await press(button(page, 'Save'))
+    await refuses.waitFor()
+    await page.keyboard.press('Escape')
+    await press(button(page, 'Discard it'))
+    await press(button(page, 'Delete'))
+    await input(page).fill(key.name)
+    await page.keyboard.press('Enter')
+    await refuses.waitFor()
+    await name.fill('eu')
+    await page.keyboard.press('Enter')
+    await page.getByText(`${key.name} was deleted.`).waitFor()
+  })
+
   test('that was revoked says why, on its page and in the list', async ({ page, server }) => {
     const key = await makeKey(server, 'left')
     const spec = { names: [key.name], action: 'Disable', reason: 'Contractor left' }

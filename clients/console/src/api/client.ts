@@ -11,6 +11,8 @@ export interface Call {
   body?: object
   dryRun?: boolean
   signal?: AbortSignal
+  /** Called with the texts of the Warning headers of the answer, which the person is not told then. */
+  onWarnings?(texts: readonly string[]): void
 }
 
 export interface Api {
@@ -35,7 +37,7 @@ export interface ApiSettings {
 
 export function createApi({ root, key, onEnd, onTime, onWarnings }: ApiSettings): Api {
   return {
-    async send(path, { method = 'GET', body, dryRun = false, signal } = {}) {
+    async send(path, { method = 'GET', body, dryRun = false, signal, onWarnings: take = onWarnings } = {}) {
       const url = new URL(path, root)
       if (dryRun) url.searchParams.set('dryRun', 'All')
       const { response, text } = await exchange(url, {
@@ -54,7 +56,7 @@ export function createApi({ root, key, onEnd, onTime, onWarnings }: ApiSettings)
       const answer = objectIn(text)
       const time = Date.parse(response.headers.get('date') ?? '')
       if (!Number.isNaN(time)) onTime?.(time)
-      onWarnings?.(warningsIn([response.headers.get('warning') ?? '']), method === 'GET')
+      take?.(warningsIn([response.headers.get('warning') ?? '']), method === 'GET')
       if (response.ok && answer !== undefined) return answer as never
       const status = (answer ?? {}) as Partial<Status>
       if (response.status === 401) onEnd?.(status.message ?? '')

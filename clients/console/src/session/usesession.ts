@@ -240,7 +240,7 @@ async function identify(key: string): Promise<{ self: Self; ahead: number }> {
 
 function clockWords(ahead: number): string {
   const relation = ahead > 0 ? 'ahead of' : 'behind'
-  return `The clock of this device is ${distance(ahead)} ${relation} that of the server. Relative times here are wrong by the same amount.`
+  return `The clock of this device is ${distance(ahead)} ${relation} that of the server. Relative times are wrong by as much.`
 }
 
 /** Returns the settings for signing in with an identity provider that the page has, if any. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { lockoutIn } from '../../../../clients/core/src/words/lockout.ts'
 import type { Scope } from '../../../../lib/access/scopes/scope.ts'
 import type { KeySpec } from '../../../../lib/access/users/identity.ts'
 import { lockoutsWarning, lockoutWarning, type Reviewer } from '../../../../lib/access/users/lockout.ts'
@@ -84,4 +85,23 @@ test('a revocation counts those with the right', () => {
   )
   expect(lockoutsWarning('trusts', keys.slice(0, 1))).toMatch(/^1 of these trusts has the right/)
   expect(lockoutsWarning('access keys', keys.slice(2))).toBeUndefined()
+})
+
+describe('clients find among the warnings', () => {
+  const of = (scope: Scope) => [
+    lockoutWarning('trust "ci"', key({ scope }), undefined) ?? '',
+    lockoutsWarning('trusts', [key({ scope })]) ?? '',
+  ]
+  test.each([
+    [agentOf('eu'), ['eu']],
+    [agentOf('a', 'b', 'c', 'd', 'e', 'f', 'g'), ['a', 'b', 'c', 'd', 'e']],
+    [agentOf('*'), []],
+  ])('those that lock users out with %j, and the clusters %j', (scope, clusters) => {
+    for (const text of of(scope)) expect(lockoutIn(['it expires soon', text, 'other'])).toEqual({ text, clusters })
+  })
+
+  test('none in others', () => {
+    expect(lockoutIn([])).toBeUndefined()
+    expect(lockoutIn(['the key "refuses all users of keyplane" is disabled'])).toBeUndefined()
+  })
 })

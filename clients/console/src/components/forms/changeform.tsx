@@ -16,7 +16,7 @@ export interface ChangeFormProps {
 
 /** Shows the form of a dialog that changes something: its fields, why the change failed, and the buttons. */
 export function ChangeForm({ change, word, busyWord = word, tone = 'primary', onClose, ...rest }: ChangeFormProps) {
-  const { isBusy, error, run } = change
+  const { isBusy, error, asked, run } = change
   const { onSubmit = () => void run(), children } = rest
   return (
     <form
@@ -26,6 +26,7 @@ export function ChangeForm({ change, word, busyWord = word, tone = 'primary', on
       }}
     >
       {children}
+      {asked}
       {error !== undefined && <ErrorNotice error={error} />}
       <div class="actions">
         <button type="button" onClick={onClose}>

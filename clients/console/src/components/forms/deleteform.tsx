@@ -2,11 +2,17 @@ import { useRef, useState } from 'preact/hooks'
 import { type DeletionProps, useDeletion } from '../hooks/usedeletion.ts'
 import { ChangeForm } from './changeform.tsx'
 import { Field } from './field.tsx'
+import { useLockout } from './uselockout.tsx'
 
 /** Deletes an object once its name was typed. `noun` says what it is, such as `key`. */
-export function DeleteForm({ noun, ...deletion }: DeletionProps & { noun: string }) {
+export function DeleteForm({
+  noun,
+  mayReview,
+  ...deletion
+}: DeletionProps & { noun: string; mayReview?: boolean | undefined }) {
   const { name } = deletion.metadata
-  const change = useDeletion(deletion)
+  const tried = mayReview && { path: deletion.path, call: { method: 'DELETE' } as const, name }
+  const change = useLockout(useDeletion(deletion), tried)
   const input = useRef<HTMLInputElement>(null)
   const [wrong, setWrong] = useState<string>()
   const submit = () => {

@@ -1,10 +1,13 @@
 /** Runs the change that a dialog is for: one at a time, with its error. */
+import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { isUncertain } from '../../api/status.ts'
 
 export interface Change {
   isBusy: boolean
   error?: unknown
+  /** What the person has to answer before it runs. */
+  asked?: ComponentChildren
   run(): Promise<void>
 }
 

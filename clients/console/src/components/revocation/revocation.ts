@@ -1,6 +1,7 @@
 /** Revokes many keys (docs/leaks.md): first a dry run, then the same selection until nothing remains. */
 import { type RevocationStatus, totalOf } from '../../../../core/src/objects.ts'
-import type { Api } from '../../api/client.ts'
+import { type Lockout, lockoutIn } from '../../../../core/src/words/lockout.ts'
+import type { Api, Call } from '../../api/client.ts'
 import { paths } from '../../api/paths.ts'
 import { KnownError } from '../../api/status.ts'
 import type { Selection } from './selection.ts'
@@ -15,8 +16,11 @@ export interface Choice {
   trusts: boolean
 }
 
-async function send(api: Api, { keys, action, reason, trusts }: Choice, limit: { dryRun?: true; atMost?: number }) {
-  const { dryRun = false, atMost } = limit
+async function send(
+  api: Api,
+  { keys, action, reason, trusts }: Choice,
+  { atMost, ...call }: Call & { atMost?: number },
+) {
   const spec = {
     ...keys,
     action,
@@ -25,13 +29,23 @@ async function send(api: Api, { keys, action, reason, trusts }: Choice, limit: {
     ...(atMost !== undefined && { atMost }),
   }
   const body = { apiVersion: 'management.platform/v1', kind: 'AccessKeyRevocation', spec }
-  const answer = await api.send<{ status?: RevocationStatus }>(paths.revocations, { method: 'POST', dryRun, body })
+  const answer = await api.send<{ status?: RevocationStatus }>(paths.revocations, { ...call, method: 'POST', body })
   return answer.status ?? {}
 }
 
+export interface Trial {
+  selected: RevocationStatus
+  lockout?: Lockout | undefined
+}
+
 /** Returns what the revocation would do. */
-export const tryRevocation = (api: Api, choice: Choice): Promise<RevocationStatus> =>
-  send(api, choice, { dryRun: true })
+export async function tryRevocation(api: Api, choice: Choice): Promise<Trial> {
+  let lockout: Lockout | undefined
+  const onWarnings = (texts: readonly string[]) => {
+    lockout = lockoutIn(texts)
+  }
+  return { selected: await send(api, choice, { dryRun: true, onWarnings }), lockout }
+}
 
 export interface Outcome {
   done: number

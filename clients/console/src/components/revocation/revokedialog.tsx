@@ -4,10 +4,11 @@ import { useSession } from '../../session/session.ts'
 import { Dialog } from '../dialog.tsx'
 import { Foreign } from '../foreign.tsx'
 import { Field } from '../forms/field.tsx'
+import { useConfirmation } from '../forms/uselockout.tsx'
 import { useChange } from '../hooks/usechange.ts'
 import { ErrorNotice } from '../notice.tsx'
 import { Time } from '../time.tsx'
-import { type Action, type Choice, type Outcome, revoke, tryRevocation } from './revocation.ts'
+import { type Action, type Choice, type Outcome, revoke, type Trial, tryRevocation } from './revocation.ts'
 import type { Selection as Keys } from './selection.ts'
 
 const ACTIONS: readonly [action: Action, words: string][] = [
@@ -35,9 +36,8 @@ export interface RevokeDialogProps {
 }
 
 /** What a dry run found. It is shown until the next one has ended, so that what has the focus stays. */
-interface Tried {
+interface Tried extends Partial<Trial> {
   choice: Choice
-  selected?: RevocationStatus
   failure?: unknown
 }
 
@@ -54,14 +54,15 @@ export function RevokeDialog({ title, about, keys, onClose }: RevokeDialogProps)
   useEffect(() => {
     let isWanted = true
     tryRevocation(api, choice).then(
-      (status) => isWanted && setTried({ choice, selected: status }),
+      (trial) => isWanted && setTried({ choice, ...trial }),
       (failure: unknown) => isWanted && setTried({ choice, failure }),
     )
     return () => {
       isWanted = false
     }
   }, [api, choice])
-  const { selected, failure } = tried ?? {}
+  const { selected, lockout, failure } = tried ?? {}
+  const confirmation = useConfirmation(lockout, title)
   const isCurrent = tried?.choice === choice
   const { matched } = totalOf((isCurrent && selected) || {})
   const { isBusy, error, run } = useChange(
@@ -78,7 +79,7 @@ export function RevokeDialog({ title, about, keys, onClose }: RevokeDialogProps)
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          void run()
+          if (confirmation.isGiven()) void run()
         }}
       >
         <fieldset disabled={isBusy || outcome !== undefined}>
@@ -114,6 +115,7 @@ export function RevokeDialog({ title, about, keys, onClose }: RevokeDialogProps)
         </fieldset>
         {isCurrent && failure !== undefined && <ErrorNotice error={failure} />}
         {selected && !isDone && <Selection selected={selected} isBusy={!isCurrent} />}
+        {!isDone && confirmation.asked}
         {outcome && (
           <p role="status">
             {word} {outcome.done} of {allWords(selected ?? {})}.{outcome.failed > 0 && ` ${outcome.failed} failed.`}

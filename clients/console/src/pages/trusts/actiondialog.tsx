@@ -1,6 +1,7 @@
 import { Dialog } from '../../components/dialog.tsx'
 import { ChangeForm } from '../../components/forms/changeform.tsx'
 import { DeleteForm } from '../../components/forms/deleteform.tsx'
+import { useLockout } from '../../components/forms/uselockout.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
@@ -14,6 +15,10 @@ export function ActionDialog({ action, ...props }: DialogProps & { action: Actio
   return action === 'delete' ? <DeleteDialog {...props} /> : <DisableDialog {...props} />
 }
 
+/** Reports whether clusters may ask with the keys of a trust. */
+const mayReview = ({ status }: DialogProps['object']): boolean =>
+  status !== undefined && 'mayReview' in status && status.mayReview === true
+
 const ENDS = 'The keys of earlier exchanges are refused from the next request on.'
 
 function DisableDialog({ object, path, noun, refresh, onClose }: DialogProps) {
@@ -22,14 +27,16 @@ function DisableDialog({ object, path, noun, refresh, onClose }: DialogProps) {
   const { name, uid } = object.metadata
   const disabled = !object.spec.disabled
   const word = disabled ? 'Disable' : 'Enable'
-  const change = useChange(
-    () => api.send(path, { method: 'PATCH', body: { metadata: { uid }, spec: { disabled } } }),
+  const call = { method: 'PATCH', body: { metadata: { uid }, spec: { disabled } } } as const
+  const disabling = useChange(
+    () => api.send(path, call),
     async () => {
       onClose()
       notify({ tone: 'good', text: `${name} was ${disabled ? 'disabled' : 'enabled'}.` })
       await refresh()
     },
   )
+  const change = useLockout(disabling, mayReview(object) && { path, call, name })
   return (
     <Dialog title={`${word} ${name}`} onClose={onClose}>
       {disabled ? (
@@ -50,14 +57,15 @@ function DisableDialog({ object, path, noun, refresh, onClose }: DialogProps) {
   )
 }
 
-function DeleteDialog({ object: { metadata }, noun, loss, ...deletion }: DialogProps) {
+function DeleteDialog({ object, noun, loss, ...deletion }: DialogProps) {
+  const { metadata } = object
   return (
     <Dialog title={`Delete ${metadata.name}`} onClose={deletion.onClose}>
       <p>This cannot be undone.</p>
       <p>
         {ENDS} The garbage collector deletes them. {loss}
       </p>
-      <DeleteForm noun={noun} metadata={metadata} list={hrefOf('trusts')} {...deletion} />
+      <DeleteForm noun={noun} mayReview={mayReview(object)} metadata={metadata} list={hrefOf('trusts')} {...deletion} />
     </Dialog>
   )
 }

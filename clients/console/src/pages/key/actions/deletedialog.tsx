@@ -7,7 +7,7 @@ import { hrefOf } from '../../../text/routes.ts'
 import type { ActionProps } from './actionprops.ts'
 
 /** Deletes the key once its name was typed: exactly this key, and only as the person has seen it. */
-export function DeleteDialog({ accessKey: { metadata }, refresh, onClose }: ActionProps) {
+export function DeleteDialog({ accessKey: { metadata, status }, refresh, onClose }: ActionProps) {
   const { self } = useSession()
   const { name, resourceVersion } = metadata
   return (
@@ -28,6 +28,7 @@ export function DeleteDialog({ accessKey: { metadata }, refresh, onClose }: Acti
       <DeleteForm
         noun="key"
         path={paths.key(name)}
+        mayReview={status?.mayReview}
         metadata={metadata}
         resourceVersion={resourceVersion}
         shownIn={['keys', `key/${name}`]}

@@ -1,10 +1,11 @@
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
+import { useLockout } from '../../../components/forms/uselockout.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { Notice } from '../../../components/notice.tsx'
 import { useSession } from '../../../session/session.ts'
 import type { ActionProps } from './actionprops.ts'
-import { patchKey } from './patchkey.ts'
+import { patchKey, reviewerPatch } from './patchkey.ts'
 
 /** Disables the key, or enables it again. */
 export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
@@ -12,13 +13,15 @@ export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
   const { name, uid, resourceVersion } = accessKey.metadata
   const disabled = !accessKey.spec.disabled
   const word = disabled ? 'Disable' : 'Enable'
-  const change = useChange(
-    (wasLost) => patchKey(api, name, { metadata: { uid, resourceVersion }, spec: { disabled } }, wasLost),
+  const patch = { metadata: { uid, resourceVersion }, spec: { disabled } }
+  const disabling = useChange(
+    (wasLost) => patchKey(api, name, patch, wasLost),
     async () => {
       onClose()
       await refresh()
     },
   )
+  const change = useLockout(disabling, reviewerPatch(accessKey, patch))
   return (
     <Dialog title={`${word} ${name}`} onClose={onClose}>
       {disabled ? (

@@ -5,6 +5,7 @@ import { ChangeForm } from '../../../components/forms/changeform.tsx'
 import { KeyTextField } from '../../../components/forms/keytextfield.tsx'
 import { LifetimeField } from '../../../components/forms/lifetimefield.tsx'
 import { SourcesField } from '../../../components/forms/sourcesfield.tsx'
+import { useLockout } from '../../../components/forms/uselockout.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { useNotify } from '../../../session/notices.ts'
 import { useSession } from '../../../session/session.ts'
@@ -12,7 +13,7 @@ import { countProblem } from '../../../text/lifetimechoice.ts'
 import { exact } from '../../../text/times.ts'
 import type { ActionProps } from './actionprops.ts'
 import { type Edit, editOf, endWith, patchOf } from './edit.ts'
-import { patchKey } from './patchkey.ts'
+import { patchKey, reviewerPatch } from './patchkey.ts'
 
 /** Changes the texts, the lifetime and the addresses of a key. */
 export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
@@ -31,12 +32,13 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
     if (patch) await patchKey(api, name, patch, wasLost)
     return patch !== undefined
   }
-  const change = useChange(save, async (isSaved) => {
+  const saving = useChange(save, async (isSaved) => {
     onClose()
     if (!isSaved) return
     notify({ tone: 'good', text: `${name} was changed.` })
     await refresh()
   })
+  const change = useLockout(saving, reviewerPatch(accessKey, patch))
   return (
     <Dialog title={`Edit ${name}`} onClose={onClose} isTyped={patch !== undefined} isWide>
       <ChangeForm

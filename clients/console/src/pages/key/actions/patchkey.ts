@@ -34,6 +34,12 @@ export async function sendPatch(
   }
 }
 
+/** Returns what to try before the patch of a key with which clusters may ask. */
+export const reviewerPatch = ({ metadata: { name }, status }: AccessKey, body: object | undefined) =>
+  status?.mayReview === true && body !== undefined
+    ? { path: paths.key(name), call: { method: 'PATCH', body } as const, name }
+    : undefined
+
 /** Reports whether the key is as the patch makes it. An empty value, or none, is the same to the server. */
 function isIn({ metadata, spec }: KeyPatch, live: AccessKey): boolean {
   const members = new Map<string, unknown>(Object.entries(live.spec))

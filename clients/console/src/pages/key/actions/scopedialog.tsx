@@ -4,6 +4,7 @@ import { paths } from '../../../api/paths.ts'
 import { ApiError } from '../../../api/status.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
+import { useLockout } from '../../../components/forms/uselockout.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { Notice } from '../../../components/notice.tsx'
 import { ScopePicker } from '../../../components/scope/scopepicker.tsx'
@@ -12,7 +13,7 @@ import { useNotify } from '../../../session/notices.ts'
 import { useSession } from '../../../session/session.ts'
 import type { ActionProps } from './actionprops.ts'
 import { Comparison } from './comparison.tsx'
-import { patchKey } from './patchkey.ts'
+import { patchKey, reviewerPatch } from './patchkey.ts'
 import { editedScope, isOther, refusedRows, type ScopeEdit, scopeEditOf, scopePatch } from './scopeedit.ts'
 
 /** Changes what the key may do, after a dry run, and says before what it gains and what it loses. */
@@ -40,13 +41,14 @@ export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
     else await api.send(paths.key(name), { method: 'PATCH', body: patch, dryRun: true })
     return isTried
   }
-  const change = useChange(send, async (isSaved) => {
+  const saving = useChange(send, async (isSaved) => {
     if (!isSaved) return setSent({ patch: JSON.stringify(patch), isTried: true })
     onClose()
     if (!patch) return
     notify({ tone: 'good', text: `What ${name} may do was changed.` })
     await refresh()
   })
+  const change = useLockout(saving, isTried && reviewerPatch(seen, patch))
   const refused = isSent ? refusedRows(change.error, edit.rows) : []
   const shown = submits > 0 ? [...own, ...refused] : []
   useEffect(() => document.querySelector<HTMLElement>('dialog [aria-invalid]')?.focus(), [submits, refused.length])

@@ -3,12 +3,13 @@ import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
 import { paths } from '../../../api/paths.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
+import { useLockout } from '../../../components/forms/uselockout.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { Notice } from '../../../components/notice.tsx'
 import { useNotify } from '../../../session/notices.ts'
 import { useSession } from '../../../session/session.ts'
 import { Comparison } from '../actions/comparison.tsx'
-import { sendPatch } from '../actions/patchkey.ts'
+import { reviewerPatch, sendPatch } from '../actions/patchkey.ts'
 import { type ScopeStep, scopeAfter, scopeChange } from './scopestep.ts'
 
 interface StepWords {
@@ -73,7 +74,8 @@ export function ScopeStepDialog({ step, advised, accessKey, refresh, onClose }: 
     notify({ tone: 'good', text: `${name} ${words.done}` })
     await refresh()
   }
-  const change = useChange(send, done)
+  const saving = useChange(send, done)
+  const change = useLockout(saving, checked && reviewerPatch(accessKey, scopeChange(accessKey, step, advised).patch))
   useEffect(() => void change.run(), [])
   return (
     <Dialog title={words.title} onClose={onClose} isWide>
