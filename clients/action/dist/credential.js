@@ -3,14 +3,14 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-5LW67G7I.js";
+} from "./shared-D35JDHXI.js";
 import {
   Failure,
   messageOf,
   printable,
   readSession,
   warningOnce
-} from "./shared-D6CT2AHA.js";
+} from "./shared-HLUH6FZY.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

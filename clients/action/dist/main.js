@@ -13,7 +13,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-5LW67G7I.js";
+} from "./shared-D35JDHXI.js";
 import {
   Failure,
   describe,
@@ -32,7 +32,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-D6CT2AHA.js";
+} from "./shared-HLUH6FZY.js";
 
 // src/step.ts
 import { dirname, join, resolve } from "node:path";
@@ -107,6 +107,20 @@ function readInputs(env) {
     outputKey: readBoolean("output-key", read("output-key"))
   };
 }
+var FOR_ONE = ["key", "ttl", "server", "renew", "output-key"];
+function readClusters(read, text) {
+  const [name = "", ...others] = text.split(/[\s,]+/).filter((one) => one !== "");
+  const all = [name, ...others];
+  if (!all.every(isName))
+    throw new Failure("cluster must be the name of a connected cluster, such as west, or several: eu, us");
+  if (others.length === 0) return { type: "cluster", name };
+  if (new Set(all).size < all.length) throw new Failure("cluster names a cluster twice");
+  if (all.length > MOST_CLUSTERS) throw new Failure(`cluster may name at most ${MOST_CLUSTERS} clusters`);
+  const given = FOR_ONE.find((input) => !/^(false|False|FALSE)?$/.test(read(input)));
+  if (given) throw new Failure(`${given} is for one cluster, and cluster names several`);
+  return { type: "cluster", name, others };
+}
+var MOST_CLUSTERS = 20;
 function readRenewal(read) {
   const renew = readBoolean("renew", read("renew"));
   const execApi = read("exec-api") || "v1";
@@ -155,15 +169,15 @@ function readTarget(read, authority) {
     return { type: "virtualCluster", ...found };
   }
   if (!cluster) return { type: "management" };
-  if (!isName(cluster)) throw new Failure("cluster must be the name of one connected cluster, such as west");
-  if (!server) return { type: "cluster", name: cluster };
+  const target = readClusters(read, cluster);
+  if (!server) return target;
   const given = serverAuthority || authority;
   const input = serverAuthority ? "server-certificate-authority" : "certificate-authority";
   const address = {
     server: readUrl("server", server),
     ...given && { certificateAuthority: readAuthorities(input, given) }
   };
-  return { type: "cluster", name: cluster, address };
+  return { ...target, address };
 }
 function readSeconds(text) {
   const seconds = /^\d{1,9}$/.test(text) ? Number(text) : durationSeconds(text);

@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-D6CT2AHA.js";
+} from "./shared-HLUH6FZY.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {

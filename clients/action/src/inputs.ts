@@ -49,6 +49,24 @@ export function readInputs(env: NodeJS.ProcessEnv): Inputs {
   }
 }
 
+/** What a step for several clusters cannot have: its one request gets their tokens, and nothing else. */
+const FOR_ONE = ['key', 'ttl', 'server', 'renew', 'output-key'] as const
+
+function readClusters(read: Read, text: string): Target {
+  const [name = '', ...others] = text.split(/[\s,]+/).filter((one) => one !== '')
+  const all = [name, ...others]
+  if (!all.every(isName))
+    throw new Failure('cluster must be the name of a connected cluster, such as west, or several: eu, us')
+  if (others.length === 0) return { type: 'cluster', name }
+  if (new Set(all).size < all.length) throw new Failure('cluster names a cluster twice')
+  if (all.length > MOST_CLUSTERS) throw new Failure(`cluster may name at most ${MOST_CLUSTERS} clusters`)
+  const given = FOR_ONE.find((input) => !/^(false|False|FALSE)?$/.test(read(input)))
+  if (given) throw new Failure(`${given} is for one cluster, and cluster names several`)
+  return { type: 'cluster', name, others }
+}
+
+const MOST_CLUSTERS = 20
+
 type Read = (name: string) => string
 
 function readRenewal(read: Read): Pick<Inputs, 'renew' | 'execApi'> {
@@ -102,15 +120,15 @@ function readTarget(read: Read, authority: string): Target {
     return { type: 'virtualCluster', ...found }
   }
   if (!cluster) return { type: 'management' }
-  if (!isName(cluster)) throw new Failure('cluster must be the name of one connected cluster, such as west')
-  if (!server) return { type: 'cluster', name: cluster }
+  const target = readClusters(read, cluster)
+  if (!server) return target
   const given = serverAuthority || authority
   const input = serverAuthority ? 'server-certificate-authority' : 'certificate-authority'
   const address = {
     server: readUrl('server', server),
     ...(given && { certificateAuthority: readAuthorities(input, given) }),
   }
-  return { type: 'cluster', name: cluster, address }
+  return { ...target, address } as Target
 }
 
 /** Returns the seconds of a lifetime: a duration, or a number of seconds. */

@@ -12,20 +12,22 @@ export const CLUSTER_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:jwt'
 export interface Asked {
   /** Narrows what is granted. */
   scope?: string | undefined
-  /** The cluster for which the token is. */
-  audience?: string | undefined
+  /** The cluster for which the token is. Several need the form of a kube config. */
+  audience?: string | readonly string[] | undefined
 }
 
 export const clusterAudience = (name: string): string => `clusters/${name}`
 export const virtualClusterAudience = (project: string, name: string): string => `virtualclusters/${project}/${name}`
 
 /** Returns the form of an exchange of an ID token. */
-export const exchangeForm = (clientID: string, idToken: string, { scope, audience }: Asked = {}): string =>
-  new URLSearchParams({
+export function exchangeForm(clientID: string, idToken: string, { scope, audience = [] }: Asked = {}): string {
+  const form = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
     subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
     client_id: clientID,
     subject_token: idToken,
     ...(scope && { scope }),
-    ...(audience && { audience }),
-  }).toString()
+  })
+  for (const one of [audience].flat()) form.append('audience', one)
+  return form.toString()
+}

@@ -162,6 +162,33 @@ describe('a step that asks for the kube config of a cluster only', () => {
     for (const { one } of [byObject, byInput]) await expectDone(one.post())
   })
 
+  // threat: jobs-3
+  test('gets one kube config for several clusters with one request, and ends all tokens', async () => {
+    await server.call(clusters, {
+      method: 'POST',
+      body: cluster('polar', { server: 'https://polar.example', access: [{ verbs: ['use'], users: ['alice'] }] }),
+    })
+    const { spec } = (await server.call(`${trusts}/demo`)).json
+    const names = ['north', 'polar'].map((name) => ({ cluster: name }))
+    const { json } = await server.call(trusts, {
+      method: 'POST',
+      body: { metadata: { name: 'poles' }, spec: { ...spec, scope: { clusters: names } } },
+    })
+    const credential = json.status.clientID
+    const { one, masks, outputs, shown } = await done(...inNorth({ credential, cluster: 'polar, north' }))
+    const config = await parseYaml(await readFile(outputs.kubeconfig ?? '', 'utf8'))
+    expect(config.clusters.map((entry: { cluster: { server: string } }) => entry.cluster.server)).toEqual([
+      'https://polar.example',
+      address,
+    ])
+    const tokens = config.users.map((entry: { user: { token: string } }) => entry.user.token)
+    expect(masks).toEqual(expect.arrayContaining(tokens))
+    expect(shown).toMatch(/^The kube config of clusters polar, north is valid until \S+Z\.\n$/)
+    expect([exchanges(), await exchangedKeys()]).toEqual([1, [expect.any(String)]])
+    await expectDone(one.post())
+    expect(await exchangedKeys()).toEqual([])
+  })
+
   test.each([
     [{}, 'v1'],
     [{ 'exec-api': 'v1beta1' }, 'v1beta1'],

@@ -43,6 +43,10 @@ describe('inputs', () => {
       outputKey: false,
     }))
 
+  test.each(['eu, us', 'eu,us', 'eu\nus\n', ' eu us '])('name several clusters (%j)', (cluster) =>
+    expect(inputsOf({ cluster, renew: 'false' }).target).toEqual({ type: 'cluster', name: 'eu', others: ['us'] }),
+  )
+
   test.each<[Record<string, string>, string]>([
     [{ url: '' }, 'url is missing'],
     [{ url: 'keys.example.com' }, 'url must be an https URL'],
@@ -61,7 +65,16 @@ describe('inputs', () => {
     [{ 'exec-api': 'v1beta1' }, 'exec-api is for kube configs with a plugin: it needs renew: true'],
     [{ 'virtual-cluster': 'a/b', cluster: 'c' }, 'give either virtual-cluster or cluster, not both'],
     [{ cluster: 'west', 'server-certificate-authority': 'ca.crt' }, 'server-certificate-authority belongs to server'],
-    [{ cluster: '*', server: 'https://west' }, 'cluster must be the name of one connected cluster'],
+    [{ cluster: '*', server: 'https://west' }, 'cluster must be the name of a connected cluster'],
+    [{ cluster: 'eu, *' }, 'cluster must be the name of a connected cluster'],
+    [{ cluster: ',' }, 'cluster must be the name of a connected cluster'],
+    [{ cluster: 'eu us eu' }, 'cluster names a cluster twice'],
+    [{ cluster: Array.from({ length: 21 }, (_, index) => `c${index}`).join() }, 'at most 20 clusters'],
+    [{ cluster: 'eu, us', renew: 'true' }, 'renew is for one cluster'],
+    [{ cluster: 'eu, us', ttl: '30m' }, 'ttl is for one cluster'],
+    [{ cluster: 'eu, us', 'output-key': 'true' }, 'output-key is for one cluster'],
+    [{ cluster: 'eu, us', server: 'https://west' }, 'server is for one cluster'],
+    [{ cluster: 'eu, us', credential: '', key: 'mpk_1' }, 'key is for one cluster'],
     [{ server: 'https://west' }, 'server and server-certificate-authority belong to cluster'],
     [{ ttl: '1.5h' }, 'ttl must be a duration'],
     [{ ttl: '0' }, 'ttl must be a duration'],

@@ -190,6 +190,38 @@ describe.each(posixShells)('in $name', (shell: Shell) => {
     await runAfterScript(shell, job, place)
   })
 
+  // threat: jobs-3
+  test('a trusted job has one kube config for several clusters, and ends with all tokens', async () => {
+    const names = ['arctic', 'pacific']
+    const access = [{ verbs: ['use'], users: ['alice'] }]
+    for (const name of names)
+      await server.call(clusters, {
+        method: 'POST',
+        body: cluster(name, { server: `https://${name}.example`, access }),
+      })
+    const { spec } = (await server.call(`${trusts}/deploy`)).json
+    const scope = { clusters: names.map((name) => ({ cluster: name })) }
+    await server.call(trusts, { method: 'POST', body: { metadata: { name: 'oceans' }, spec: { ...spec, scope } } })
+    const { json } = await server.call(`${trusts}/oceans`)
+    const several = { 'virtual-cluster': '', cluster: 'pacific, arctic', credential: json.status.clientID }
+    const { job, place, folder } = await trusted(several)
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, ran.stderr]).toEqual([0, ''])
+    expect(ran.stdout).toMatch(/valid until \S+Z$/m)
+    expect(ran.stdout).not.toMatch(SECRET)
+    const config = load(await readFile(join(folder, 'kubeconfig'), 'utf8'))
+    expect(config).toMatchObject({
+      clusters: [{ cluster: { server: 'https://pacific.example' } }, { cluster: { server: 'https://arctic.example' } }],
+    })
+    expect(await exchangedKeys()).toHaveLength(1)
+    expect(await runAfterScript(shell, job, place)).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect([await exchangedKeys(), existsSync(folder)]).toEqual([[], false])
+    const other = await trusted({ ...several, ttl: 600 })
+    expect(lastLine((await runScript(shell, other.job, other.place)).stderr)).toContain(
+      'several clusters need credential',
+    )
+  })
+
   // threat: jobs-1
   test('prints no secret though the job prints every command', async () => {
     const { job, place } = await trusted({}, ['echo done'])

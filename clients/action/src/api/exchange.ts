@@ -1,4 +1,4 @@
-/** Exchanges ID tokens for access keys or for tokens of one cluster (RFC 8693), and revokes both (RFC 7009). */
+/** Exchanges ID tokens for access keys or for tokens of clusters (RFC 8693), and revokes both (RFC 7009). */
 import { isStatus, mayPass, objectIn } from '../../../core/src/answers.ts'
 import { CLUSTER_TOKEN_TYPE, exchangeForm, FORM_TYPE, KUBE_CONFIG_TYPE } from '../../../core/src/exchange.ts'
 import { isBearer } from '../../../core/src/forms.ts'
@@ -7,7 +7,7 @@ import { Failure } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
 import { type Answer, send } from './https.ts'
 import { objectOf, refusal, wrongUrl } from './refusal.ts'
-import { audienceOf, describe, type Target } from './target.ts'
+import { audiencesOf, describe, type Target } from './target.ts'
 import { tokensIn } from './writtentokens.ts'
 
 export interface Api {
@@ -22,6 +22,8 @@ export interface Api {
 /** What an exchange has granted: an access key, or a token of one cluster. */
 export interface Granted {
   credential: string
+  /** The tokens of further clusters, of the same exchange. */
+  others?: readonly string[]
   /** Unix milliseconds. */
   expires: number
 }
@@ -58,7 +60,7 @@ export async function exchange(
   const answer = await sendForm(
     api,
     'token',
-    exchangeForm(credential, idToken, { scope, audience: audienceOf(target) }),
+    exchangeForm(credential, idToken, { scope, audience: audiencesOf(target) }),
   )
   const { access_token: granted, expires_in: seconds, issued_token_type: type } = objectOf(answer) ?? {}
   if (typeof granted === 'string') log.mask(granted)
@@ -71,23 +73,25 @@ export async function exchange(
   return { credential: granted, expires: asked + seconds * 1000 }
 }
 
-/** Returns the kube config of a cluster for an ID token. Its token is masked. */
+/** Returns the kube config of the clusters for an ID token. Its tokens are masked. */
 export async function exchangeForKubeConfig(
   api: Api,
   { credential, idToken, scope, target }: Given & { target: Target },
   log: Pick<Log, 'mask' | 'warning'>,
 ): Promise<Granted & { text: string }> {
-  const form = exchangeForm(credential, idToken, { scope, audience: audienceOf(target) })
+  const form = exchangeForm(credential, idToken, { scope, audience: audiencesOf(target) })
   const answer = await sendForm(api, 'token', form, KUBE_CONFIG_TYPE)
-  const [token = ''] = tokensIn(answer.text)
-  log.mask(token)
+  const tokens = tokensIn(answer.text)
+  for (const token of tokens) log.mask(token)
+  const [first = '', ...others] = tokens
   if (answer.code !== 200)
     throw refused(`the exchange of the ID token for a kube config of ${describe(target)}`, answer)
-  const expires = expiryOf(token)
-  if (expires === undefined)
+  const expires = Math.min(...tokens.map((token) => expiryOf(token) ?? Number.NaN))
+  // A server that knows one audience would have answered for one of them.
+  if (tokens.length !== audiencesOf(target).length || Number.isNaN(expires))
     throw new Failure(`${answer.url} answered without a kube config of ${describe(target)}: is url the URL of the API?`)
   showWarnings(answer, log)
-  return { credential: token, expires, text: answer.text }
+  return { credential: first, expires, text: answer.text, ...(others.length > 0 && { others }) }
 }
 
 /** Returns when a token expires, in Unix milliseconds, as it says. Undefined for a text that is no such token. */

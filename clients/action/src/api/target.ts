@@ -7,6 +7,8 @@ export type Target =
   | {
       type: 'cluster'
       name: string
+      /** Further clusters, of the same exchange. */
+      others?: readonly string[]
       /** How clients reach it. Absent: as the object of the cluster says. */
       address?: Address
     }
@@ -22,14 +24,19 @@ export interface Address extends Network {
   certificateAuthority?: string
 }
 
-/** Returns the audience of an exchange. An access key, with which a client talks to the management API, has none. */
-export function audienceOf(target: Target | undefined): string | undefined {
-  if (target?.type === 'virtualCluster') return virtualClusterAudience(target.project, target.name)
-  return target?.type === 'cluster' ? clusterAudience(target.name) : undefined
+/** Returns the names of the connected clusters of a target. */
+const namesOf = ({ name, others = [] }: Extract<Target, { type: 'cluster' }>): readonly string[] => [name, ...others]
+
+/** Returns the audiences of an exchange. An access key, with which a client talks to the management API, has none. */
+export function audiencesOf(target: Target | undefined): string[] {
+  if (target?.type === 'virtualCluster') return [virtualClusterAudience(target.project, target.name)]
+  return target?.type === 'cluster' ? namesOf(target).map(clusterAudience) : []
 }
 
 /** Returns the target in words. */
 export function describe(target: Target): string {
   if (target.type === 'virtualCluster') return `virtual cluster ${target.project}/${target.name}`
-  return target.type === 'cluster' ? `cluster ${target.name}` : 'the management API'
+  if (target.type === 'management') return 'the management API'
+  const names = namesOf(target)
+  return `${names.length > 1 ? 'clusters' : 'cluster'} ${names.join(', ')}`
 }

@@ -66,8 +66,8 @@ export const readSession = (folder: string): Session =>
   JSON.parse(readFileSync(join(folder, files.session), 'utf8')) as Session
 
 /** Records what an exchange has granted, before anything else is done with it. */
-export const recordExchanged = (folder: string, { credential }: Granted): void =>
-  appendFileSync(join(folder, files.exchanged), `${credential}\n`, { mode: 0o600 })
+export const recordExchanged = (folder: string, { credential, others = [] }: Granted): void =>
+  appendFileSync(join(folder, files.exchanged), `${[credential, ...others].join('\n')}\n`, { mode: 0o600 })
 
 /** Returns the keys and tokens that exchanges have granted. */
 export function readExchanged(folder: string): string[] {

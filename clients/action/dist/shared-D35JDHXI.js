@@ -18,7 +18,7 @@ import {
   warningsIn,
   withAttempts,
   writeHeld
-} from "./shared-D6CT2AHA.js";
+} from "./shared-HLUH6FZY.js";
 
 // ../../lib/clusters/cluster/network.ts
 var HOST = /^(?:https?|socks5):\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[1-9][0-9]{0,4})?\/?$/;

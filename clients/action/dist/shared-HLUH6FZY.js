@@ -177,23 +177,29 @@ var KUBE_CONFIG_TYPE = "application/yaml;as=KubeConfig";
 var CLUSTER_TOKEN_TYPE = "urn:ietf:params:oauth:token-type:jwt";
 var clusterAudience = (name) => `clusters/${name}`;
 var virtualClusterAudience = (project, name) => `virtualclusters/${project}/${name}`;
-var exchangeForm = (clientID, idToken, { scope, audience } = {}) => new URLSearchParams({
-  grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-  subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
-  client_id: clientID,
-  subject_token: idToken,
-  ...scope && { scope },
-  ...audience && { audience }
-}).toString();
+function exchangeForm(clientID, idToken, { scope, audience = [] } = {}) {
+  const form = new URLSearchParams({
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+    subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+    client_id: clientID,
+    subject_token: idToken,
+    ...scope && { scope }
+  });
+  for (const one of [audience].flat()) form.append("audience", one);
+  return form.toString();
+}
 
 // src/api/target.ts
-function audienceOf(target) {
-  if (target?.type === "virtualCluster") return virtualClusterAudience(target.project, target.name);
-  return target?.type === "cluster" ? clusterAudience(target.name) : void 0;
+var namesOf = ({ name, others = [] }) => [name, ...others];
+function audiencesOf(target) {
+  if (target?.type === "virtualCluster") return [virtualClusterAudience(target.project, target.name)];
+  return target?.type === "cluster" ? namesOf(target).map(clusterAudience) : [];
 }
 function describe(target) {
   if (target.type === "virtualCluster") return `virtual cluster ${target.project}/${target.name}`;
-  return target.type === "cluster" ? `cluster ${target.name}` : "the management API";
+  if (target.type === "management") return "the management API";
+  const names = namesOf(target);
+  return `${names.length > 1 ? "clusters" : "cluster"} ${names.join(", ")}`;
 }
 
 // ../core/src/forms.ts
@@ -400,7 +406,7 @@ async function exchange(api, { credential, idToken, scope, target }, log) {
   const answer = await sendForm(
     api,
     "token",
-    exchangeForm(credential, idToken, { scope, audience: audienceOf(target) })
+    exchangeForm(credential, idToken, { scope, audience: audiencesOf(target) })
   );
   const { access_token: granted, expires_in: seconds, issued_token_type: type } = objectOf(answer) ?? {};
   if (typeof granted === "string") log.mask(granted);
@@ -412,17 +418,18 @@ async function exchange(api, { credential, idToken, scope, target }, log) {
   return { credential: granted, expires: asked + seconds * 1e3 };
 }
 async function exchangeForKubeConfig(api, { credential, idToken, scope, target }, log) {
-  const form = exchangeForm(credential, idToken, { scope, audience: audienceOf(target) });
+  const form = exchangeForm(credential, idToken, { scope, audience: audiencesOf(target) });
   const answer = await sendForm(api, "token", form, KUBE_CONFIG_TYPE);
-  const [token = ""] = tokensIn(answer.text);
-  log.mask(token);
+  const tokens = tokensIn(answer.text);
+  for (const token of tokens) log.mask(token);
+  const [first = "", ...others] = tokens;
   if (answer.code !== 200)
     throw refused(`the exchange of the ID token for a kube config of ${describe(target)}`, answer);
-  const expires = expiryOf(token);
-  if (expires === void 0)
+  const expires = Math.min(...tokens.map((token) => expiryOf(token) ?? Number.NaN));
+  if (tokens.length !== audiencesOf(target).length || Number.isNaN(expires))
     throw new Failure(`${answer.url} answered without a kube config of ${describe(target)}: is url the URL of the API?`);
   showWarnings(answer, log);
-  return { credential: token, expires, text: answer.text };
+  return { credential: first, expires, text: answer.text, ...others.length > 0 && { others } };
 }
 function expiryOf(token) {
   const seconds = objectIn(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())?.exp;
@@ -466,7 +473,7 @@ async function writeSession(folder, session) {
   await replaceFile(join2(folder, files.session), JSON.stringify(session));
 }
 var readSession = (folder) => JSON.parse(readFileSync(join2(folder, files.session), "utf8"));
-var recordExchanged = (folder, { credential }) => appendFileSync(join2(folder, files.exchanged), `${credential}
+var recordExchanged = (folder, { credential, others = [] }) => appendFileSync(join2(folder, files.exchanged), `${[credential, ...others].join("\n")}
 `, { mode: 384 });
 function readExchanged(folder) {
   try {
