@@ -98,8 +98,7 @@ test('only the key of a cluster rotates itself without an end, until somebody el
   expect(rotated.status).toBe(201)
   expect(await works(rotated.json.status.key)).toBe(true)
   // The owner may change texts, and not the scope.
-  const change = (spec: object) =>
-    send({ path: `${keys}/agent-eu`, token: held.alice, ...mergePatch({ spec }) })
+  const change = (spec: object) => send({ path: `${keys}/agent-eu`, token: held.alice, ...mergePatch({ spec }) })
   expect((await change({ displayName: 'Europe' })).status).toBe(200)
   const wider = { ...scope, clusters: [{ cluster: 'eu' }, { cluster: 'us' }] }
   expect((await change({ scope: wider })).status).toBe(422)
