@@ -68,6 +68,8 @@ const DATA = new Set([
   'accessPoint',
   'certificateAuthorityData',
   'server',
+  'proxyURL',
+  'tlsServerName',
   'exec',
   'token',
   'accessKey',
