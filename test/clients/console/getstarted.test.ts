@@ -6,6 +6,7 @@ import { dismiss, finish, isOver, showAgain } from '../../../clients/console/src
 import { type State, steps } from '../../../clients/console/src/components/getstarted/steps.ts'
 import { needs } from '../../../clients/console/src/keylist/attention.ts'
 import type { Self } from '../../../clients/core/src/objects.ts'
+import { SESSION_LABEL } from '../../../clients/core/src/sessions.ts'
 import { ago, ahead, byExchange, DAY, type Facts, keyOf, NOW } from './keys.ts'
 
 const ADMIN: Self = { uid: 'uid-mine', accessKey: 'mine', groups: ['system:masters'] }
@@ -22,6 +23,7 @@ const DEMO: Facts = {
   status: { expirationTimestamp: undefined },
 }
 const AGENT: Facts = { name: 'agent-eu', spec: { user: 'agent-eu', scope: { roles: [{ role: 'agent' }] } } }
+const SESSION: Facts = { name: 'run', metadata: { labels: { [SESSION_LABEL]: 'x' } }, spec: { ttl: 3600 } }
 const EXCHANGED: Facts = {
   name: 'job',
   metadata: { ownerReferences: byExchange },
@@ -72,6 +74,7 @@ describe('the steps', () => {
     ['none in a new deployment', {}, [FIRST], []],
     ['none with what npm start makes', {}, [FIRST, DEMO], []],
     ['none with the keys of exchanges', {}, [FIRST, EXCHANGED], []],
+    ['none with the keys of keyplane run', {}, [FIRST, SESSION], []],
     ['none with keys that may do everything', {}, [FIRST, { spec: { scope: undefined } }], []],
     ['none with keys that do not work', {}, [FIRST, { status: { phase: 'Disabled' } }], []],
     ['that of a job with a key that has a scope', {}, [FIRST, {}], [JOB]],

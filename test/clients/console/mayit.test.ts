@@ -14,7 +14,7 @@ import {
   secretsOf,
   specOf,
 } from '../../../clients/console/src/pages/mayit/question.ts'
-import { addCommand, allowingEntry, isInherited, verdictOf } from '../../../clients/console/src/pages/mayit/steps.ts'
+import { allowingEntry, isInherited, verdictOf } from '../../../clients/console/src/pages/mayit/steps.ts'
 import cases from './vectors/mayit.cases.json' with { type: 'json' }
 
 const NONE: Question = { key: 'ci', verb: '', resource: '', name: '', namespace: '', place: '', at: '', from: '' }
@@ -141,12 +141,5 @@ describe('a step', () => {
       (allowed) => verdictOf({ check: 'rights', ...(allowed !== undefined && { allowed }) }).text,
     )
     expect(texts).toEqual(['Passes', 'Refuses', 'Not judged'])
-  })
-
-  test('comes with the command that adds the entry to a list, or makes the list', () => {
-    expect(addCommand(key, { projects: [{ project: "it's" }] })).toBe(
-      `kubectl patch ownedaccesskey ci --type json -p '[{"op":"add","path":"/spec/scope/projects/-","value":{"project":"it'\\''s"}}]'\n`,
-    )
-    expect(addCommand(key, { rules: [{}] })).toContain('{"op":"add","path":"/spec/scope/rules","value":[{}]}')
   })
 })

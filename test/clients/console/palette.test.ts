@@ -15,7 +15,8 @@ const pages = [
 ]
 const searched = (key: AccessKey) => ({ key, searched: searchText(key) })
 const keys = [
-  ...['shop-ci', 'shop', 'data', 'new'].map((name) => keyOf({ name })),
+  ...['shop-ci', 'shop', 'new'].map((name) => keyOf({ name })),
+  keyOf({ name: 'data', status: { hint: '9abcDE' } }),
   keyOf({ name: 'web', spec: { displayName: 'Front end' }, status: { owner: 'bob', values: [VALUE] } }),
 ].map(searched)
 const own: Choice[] = [{ id: 'own', title: 'Rotate', kind: 'Action' }]
@@ -34,6 +35,7 @@ describe('the palette', () => {
     ['front', ['web']],
     ['bob', ['web']],
     ['3jcxZS', ['web']],
+    ['9abcDE', ['data']],
     ['…3jcxzs', ['web']],
     ['leak', ['Report a leak']],
     ['a/b', []],

@@ -22,6 +22,7 @@ export function searchText(key: AccessKey): string {
     ...Object.entries(metadata.labels ?? {}).map(([name, value]) => `${name}=${value}`),
     ...(status?.lastSources ?? []).map(({ ip }) => ip),
     ...stateWords(key),
+    status?.hint,
     ...(status?.values ?? []).map(({ hint }) => hint),
   ]
   return texts.map((text) => plain(text ?? '')).join('\n')

@@ -38,9 +38,15 @@ const hasScope = ({ accessKeyScope }: Self): boolean => accessKeyScope !== undef
 const isOfCluster = ({ spec }: AccessKey): boolean =>
   spec.scope?.roles?.some(({ role }) => role === 'agent' || role === 'vcluster') === true
 
-/** Returns the keys that work and that somebody made. Those of exchanges belong to a trust. */
+/** Reports whether `keyplane run` made the key. Only commands set labels of this prefix. */
+const isOfCommand = ({ metadata }: AccessKey): boolean =>
+  Object.keys(metadata.labels ?? {}).some((label) => label.startsWith('keyplane/'))
+
+/** Returns the keys that work and that somebody made. Those of exchanges belong to a trust, those of sessions to a command. */
 const made = ({ keys }: State): AccessKey[] =>
-  keys.filter((key) => isActive(key) && !isServerMade(key) && !key.metadata.ownerReferences?.length)
+  keys.filter(
+    (key) => isActive(key) && !isServerMade(key) && !isOfCommand(key) && !key.metadata.ownerReferences?.length,
+  )
 
 export const steps: readonly Step[] = [
   {

@@ -3,7 +3,7 @@ import { type RevocationStatus, totalOf } from '../../../../core/src/objects.ts'
 import { useSession } from '../../session/session.ts'
 import { Dialog } from '../dialog.tsx'
 import { Foreign } from '../foreign.tsx'
-import { Field } from '../forms/field.tsx'
+import { ReasonField } from '../forms/reasonfield.tsx'
 import { useConfirmation } from '../forms/uselockout.tsx'
 import { useChange } from '../hooks/usechange.ts'
 import { ErrorNotice } from '../notice.tsx'
@@ -100,18 +100,7 @@ export function RevokeDialog({ title, about, keys, onClose }: RevokeDialogProps)
               Also the trusts: otherwise they keep issuing keys
             </label>
           )}
-          {action === 'Disable' && (
-            <Field label="Reason" hint="Everybody who may read these keys sees it.">
-              {(attributes) => (
-                <input
-                  {...attributes}
-                  value={reason}
-                  maxLength={256}
-                  onInput={(event) => set({ reason: event.currentTarget.value })}
-                />
-              )}
-            </Field>
-          )}
+          {action === 'Disable' && <ReasonField value={reason} onInput={(text) => set({ reason: text })} />}
         </fieldset>
         {isCurrent && failure !== undefined && <ErrorNotice error={failure} />}
         {selected && !isDone && <Selection selected={selected} isBusy={!isCurrent} />}

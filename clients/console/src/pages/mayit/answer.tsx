@@ -1,13 +1,15 @@
 import type { RefObject } from 'preact'
-import type { AccessKey, AccessReview, ReviewStep } from '../../../../core/src/objects.ts'
+import { useState } from 'preact/hooks'
+import type { AccessKey, AccessReview, ReviewStep, Scope } from '../../../../core/src/objects.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Code } from '../../components/code.tsx'
 import { Copy } from '../../components/copy.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { DialogPart, part } from '../../components/part.tsx'
 import { Terminal } from '../../components/terminal.tsx'
 import { type Json, toYaml } from '../../text/yaml.ts'
 import { explainCommand, type Question, rawCommand, requestWords } from './question.ts'
-import { addCommand, allowingEntry, isInherited, verdictOf, wordsOf } from './steps.ts'
+import { allowingEntry, isInherited, verdictOf, wordsOf } from './steps.ts'
 
 export interface Given {
   question: Question
@@ -18,6 +20,8 @@ export interface Given {
   review: AccessReview
 }
 
+const scopeDialog = part(async () => (await import('../key/actions/scopedialog.tsx')).ScopeDialog)
+
 /** The answer to a question, with every step of the decision. */
 export function Answer({
   question,
@@ -25,7 +29,8 @@ export function Answer({
   reviewed,
   review,
   heading,
-}: Given & { heading: RefObject<HTMLHeadingElement | null> }) {
+  refresh,
+}: Given & { heading: RefObject<HTMLHeadingElement | null>; refresh(): Promise<void> }) {
   const { allowed, steps = [] } = review
   return (
     <article class="card answer">
@@ -40,7 +45,7 @@ export function Answer({
       )}
       <ol>
         {steps.map((step) => (
-          <Step step={step} reviewed={reviewed} key={step.check} />
+          <Step step={step} reviewed={reviewed} refresh={refresh} key={step.check} />
         ))}
       </ol>
       {question.place !== '' && (
@@ -67,7 +72,14 @@ export function Answer({
   )
 }
 
-function Step({ step, reviewed }: { step: ReviewStep; reviewed: AccessKey }) {
+interface StepProps {
+  step: ReviewStep
+  reviewed: AccessKey
+  /** Asks again. */
+  refresh(): Promise<void>
+}
+
+function Step({ step, reviewed, refresh }: StepProps) {
   const { title, asks } = wordsOf(step)
   const { tone, text } = verdictOf(step)
   const allowing = allowingEntry(step, reviewed)
@@ -83,21 +95,14 @@ function Step({ step, reviewed }: { step: ReviewStep; reviewed: AccessKey }) {
         </p>
       )}
       {allowing && <Code title="This entry of the key's scope allows it" text={toYaml(allowing as Json)} />}
-      {step.entry && <Missing entry={step.entry} step={step} reviewed={reviewed} />}
+      {step.entry && <Missing entry={step.entry} step={step} reviewed={reviewed} refresh={refresh} />}
     </li>
   )
 }
 
 /** Shows the scope entry that would allow the request, and how to add it. */
-function Missing({
-  entry,
-  step,
-  reviewed,
-}: {
-  entry: NonNullable<ReviewStep['entry']>
-  step: ReviewStep
-  reviewed: AccessKey
-}) {
+function Missing({ entry, step, reviewed, refresh }: StepProps & { entry: NonNullable<ReviewStep['entry']> }) {
+  const [isOpen, setOpen] = useState(false)
   return (
     <>
       <Code title="This entry of spec.scope would allow it" text={toYaml(entry as Json)} />
@@ -105,7 +110,18 @@ function Missing({
         <p>Make a new key with this entry instead, with a key whose own scope has it.</p>
       ) : (
         <>
-          <Code title="Add it" text={addCommand(reviewed, entry)} />
+          <button type="button" onClick={() => setOpen(true)}>
+            Add it
+          </button>
+          {isOpen && (
+            <DialogPart
+              dialog={scopeDialog}
+              accessKey={reviewed}
+              added={entry as Scope}
+              refresh={refresh}
+              onClose={() => setOpen(false)}
+            />
+          )}
           <p>Its owner or an administrator may add it, with another key: no key can widen its own scope.</p>
         </>
       )}

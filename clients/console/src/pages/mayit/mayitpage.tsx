@@ -88,7 +88,7 @@ export function MayItPage({ route }: { route: Route }) {
           {known.error !== undefined && !isReady && <ErrorNotice error={known.error} />}
           {isBusy && <p class="loading">Asking…</p>}
           {error !== undefined && <ReviewError error={error} />}
-          {given && <Answer {...given} heading={heading} />}
+          {given && <Answer {...given} heading={heading} refresh={async () => again((count) => count + 1)} />}
           {!isAsked(question) && <Examples keyName={question.key} />}
         </div>
       </div>

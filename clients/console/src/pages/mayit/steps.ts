@@ -1,6 +1,5 @@
 /** Says in words what each step of an access review means, and which entry of the scope decides. */
 import type { AccessKey, ReviewStep, Scope } from '../../../../core/src/objects.ts'
-import { shellWord } from '../../text/kubectl.ts'
 
 export interface StepWords {
   title: string
@@ -38,12 +37,3 @@ export function allowingEntry({ check, allowed, reason = '' }: ReviewStep, { spe
 
 /** Reports whether the scope that refuses is inherited: nobody can change it. */
 export const isInherited = ({ reason = '' }: ReviewStep): boolean => /nobody can change it$/.test(reason)
-
-export function addCommand({ metadata: { name }, spec: { scope = {} } }: AccessKey, entry: Scope): string {
-  const changes = Object.entries(entry).flatMap(([list, added]) =>
-    Object.hasOwn(scope, list)
-      ? (added as unknown[]).map((value) => ({ op: 'add', path: `/spec/scope/${list}/-`, value }))
-      : [{ op: 'add', path: `/spec/scope/${list}`, value: added }],
-  )
-  return `kubectl patch ownedaccesskey ${shellWord(name)} --type json -p ${shellWord(JSON.stringify(changes))}\n`
-}

@@ -1,5 +1,8 @@
+import { useState } from 'preact/hooks'
+import { DISABLED_REASON } from '../../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
+import { ReasonField } from '../../../components/forms/reasonfield.tsx'
 import { useLockout } from '../../../components/forms/uselockout.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { Notice } from '../../../components/notice.tsx'
@@ -13,7 +16,10 @@ export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
   const { name, uid, resourceVersion } = accessKey.metadata
   const disabled = !accessKey.spec.disabled
   const word = disabled ? 'Disable' : 'Enable'
-  const patch = { metadata: { uid, resourceVersion }, spec: { disabled } }
+  const [reason, setReason] = useState('')
+  // What was said of an earlier time is gone.
+  const annotations = disabled && { annotations: { [DISABLED_REASON]: reason || null } }
+  const patch = { metadata: { uid, resourceVersion, ...annotations }, spec: { disabled } }
   const disabling = useChange(
     (wasLost) => patchKey(api, name, patch, wasLost),
     async () => {
@@ -23,7 +29,7 @@ export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
   )
   const change = useLockout(disabling, reviewerPatch(accessKey, patch))
   return (
-    <Dialog title={`${word} ${name}`} onClose={onClose}>
+    <Dialog title={`${word} ${name}`} onClose={onClose} isTyped={reason !== ''}>
       {disabled ? (
         <p>
           The next request with this key gets a 401. Its watches end within 15 seconds, and tokens made with it within
@@ -40,7 +46,9 @@ export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
           <p>The console signs you out. To enable it again, you need another key.</p>
         </Notice>
       )}
-      <ChangeForm change={change} word={`${word} the key`} tone={disabled ? 'danger' : 'primary'} onClose={onClose} />
+      <ChangeForm change={change} word={`${word} the key`} tone={disabled ? 'danger' : 'primary'} onClose={onClose}>
+        {disabled && <ReasonField value={reason} onInput={setReason} />}
+      </ChangeForm>
     </Dialog>
   )
 }

@@ -6,7 +6,7 @@ import { ApiError } from '../../../api/status.ts'
 import { isSame } from '../../../text/same.ts'
 
 export interface KeyPatch {
-  metadata: { uid: string; resourceVersion?: string }
+  metadata: { uid: string; resourceVersion?: string; annotations?: Record<string, string | null> }
   spec: Record<string, unknown>
 }
 

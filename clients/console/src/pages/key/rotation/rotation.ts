@@ -16,8 +16,9 @@ export interface Rotation {
 /** Returns the values of the key. One that was never rotated has the value that it was made with. */
 export function valuesOf({ metadata, status }: AccessKey): readonly KeyValue[] {
   if (status?.values) return status.values
-  const { lastActivity } = status ?? {}
-  return [{ state: 'Current', made: metadata.creationTimestamp, ...(lastActivity && { lastActivity }) }]
+  const { lastActivity, hint } = status ?? {}
+  const known = { ...(hint && { hint }), ...(lastActivity && { lastActivity }) }
+  return [{ state: 'Current', made: metadata.creationTimestamp, ...known }]
 }
 
 export function rotationOf(values: readonly KeyValue[]): Rotation {
