@@ -67,6 +67,12 @@ describe('the difference of two scopes', () => {
       ['all spaces of a', 'all virtual clusters of a'],
     ],
     [{ allowPlatformCli: true }, { roles: [{ role: 'platformCLI' }] }, [], []],
+    [
+      { projects: [{ project: 'a' }] },
+      { roles: [{ role: 'view' }], projects: [{ project: 'a' }] },
+      ['role view'],
+      ['project a'],
+    ],
     [undefined, { clusters: [{ cluster: 'c' }] }, [], ['everything else that its owner and groups may']],
     [{ clusters: [{ cluster: 'c' }] }, undefined, ['everything else that its owner and groups may'], []],
     [undefined, undefined, [], []],

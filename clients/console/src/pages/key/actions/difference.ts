@@ -30,11 +30,15 @@ export function differenceOf(before: Scope | undefined, after: Scope | undefined
 function added(before: Scope | undefined, after: Scope | undefined): string[] {
   if (before === undefined) return []
   if (after === undefined) return [REST]
-  const held = entriesOf(before)
+  // With the role view, the entries of most lists only say where the key may read.
+  const isLess = hasView(before) && !hasView(after)
+  const held = entriesOf(before).filter(({ list }) => !isLess || list === 'rules' || list === 'roles')
   return entriesOf(after)
     .filter((one) => !held.some((other) => covers(other, one)))
     .flatMap(({ list, entry }) => scopeEntries({ [list]: [entry] }))
 }
+
+const hasView = ({ roles = [] }: Scope): boolean => roles.some(({ role }) => role === 'view')
 
 interface ListEntry {
   list: keyof Scope
