@@ -11,6 +11,7 @@ import type { Storage } from '../../lib/engine/storage/interface.ts'
 import { exchange } from '../../lib/federation/exchange/exchange.ts'
 import { createSignatureLimit } from '../../lib/federation/exchange/signaturelimit.ts'
 import { parseIdToken, replayId } from '../../lib/federation/idtoken.ts'
+import { decodeForm } from '../../lib/federation/oauth/form.ts'
 import type { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { storeOf } from '../../lib/server/kindstores.ts'
 import { randomFrom } from '../lib/engine/storage/adversary/simulation.ts'
@@ -18,8 +19,8 @@ import type { Fault } from '../support/badnetwork.ts'
 import { useBadNetwork } from '../support/badserver.ts'
 import { endless } from '../support/deadlines.ts'
 import { seed } from '../support/effort.ts'
-import { exchangeForm, type Federation, startFederation, trusts } from '../support/federation.ts'
-import { keys, management } from '../support/objects.ts'
+import { exchangeForm, type Federation, sendForm, startFederation, tokenPath, trusts } from '../support/federation.ts'
+import { apiVersion, clusters, keys, management } from '../support/objects.ts'
 import { messageOf, saying } from '../support/refusals.ts'
 import type { Answer } from '../support/request.ts'
 import { mergePatch } from '../support/request.ts'
@@ -29,12 +30,19 @@ import { storageIn } from '../support/store.ts'
 const { server, network, dynamodb, clear } = useBadNetwork(randomFrom(seed))
 let federation: Federation
 let client: string
-/** A trust that may give tokens of cluster prod. */
+/** A trust that may give tokens of the clusters prod and staging. */
 let targeted: string
 beforeAll(async () => {
   federation = await startFederation(server)
   client = await federation.trust('shop-deploy')
-  targeted = await federation.trust('shop-deploy-cluster', { scope: { clusters: [{ cluster: 'prod' }] } })
+  const names = ['prod', 'staging']
+  const access = [{ verbs: ['create'], subresources: ['kubeconfig'], teams: ['shop'] }]
+  for (const name of names) {
+    const spec = { server: `https://${name}.example.com`, access }
+    await server.make(clusters, { apiVersion, kind: 'Cluster', metadata: { name }, spec })
+  }
+  const scope = { clusters: names.map((cluster) => ({ cluster })) }
+  targeted = await federation.trust('shop-deploy-cluster', { scope })
 })
 afterAll(() => federation?.close())
 
@@ -139,61 +147,68 @@ describe('killed while it makes a token', () => {
   /** The calls of an exchange: what was read, the signature, the commit, the record of the use. */
   const places = ['read', 'sign', 'signed', 'written', 'answered'] as const
   // threat: exchange-41
-  test.each(places)('at %s, no token lives without a key, and no key gives anybody access', async (place) => {
-    const token = federation.sign()
-    const { promise: died, resolve: die } = Promise.withResolvers<'died'>()
-    const stop = () => {
-      die('died')
-      return gone
-    }
-    const before = (await stored()).rows
-    const { signer } = server.parts.tokens
-    let signed: string | undefined
-    const mortalSigner = {
-      ...signer,
-      async sign(kid: string, bytes: Uint8Array) {
-        if (place === 'sign') return stop()
-        const signature = await signer.sign(kid, bytes)
-        signed = `${Buffer.from(bytes)}.${Buffer.from(signature).toString('base64url')}`
-        return place === 'signed' ? stop() : signature
-      },
-    }
-    const { storage } = server.parts
-    const mortalStorage: Storage = {
-      ...storage,
-      get: async (...read) => (place === 'read' ? stop() : storage.get(...read)),
-      async update(...write) {
-        const made = await storage.update(...write)
-        return place === 'written' ? stop() : made
-      },
-    }
-    // biome-ignore lint/suspicious/noExplicitAny: the parts of a server that the exchange uses.
-    const mortal: any = Object.create(server.parts, {
-      storage: { value: mortalStorage },
-      storeOf: { value: (kind: typeof OwnedAccessKey) => storeOf(kind, mortal) },
-      tokens: { value: { ...server.parts.tokens, signer: mortalSigner } },
-      issuerKeys: { value: { verify: async () => 'valid' } },
-      signatures: { value: createSignatureLimit() },
-      usage: { value: { used: async () => (place === 'answered' ? stop() : undefined) } },
-      log: { value: () => undefined },
-    })
-    const form = new Map(new URLSearchParams(exchangeForm(targeted, token, target)))
-    const call = { requestId: '', headers: {}, form, now: new Date(), deadline: endless, note: () => undefined }
-    expect(await Promise.race([exchange(call, mortal).then(({ outcome }) => outcome), died])).toBe('died')
-    const isMade = place === 'written' || place === 'answered'
-    const after = await stored()
-    const made = after.rows.filter((row) => !before.includes(row))
-    expect(made).toHaveLength(isMade ? 1 : 0)
-    await expectWhole()
-    if (signed !== undefined) {
-      // The token left nothing but the memory of the process, and without a key no cluster accepts it.
-      const { key } = decodeJwt(signed)['management.platform'] as { key: { name: string } }
-      expect((await server.call(`${keys}/${key.name}`)).status).toBe(isMade ? 200 : 404)
-      const self = { method: 'POST', body: {}, token: signed }
-      expect((await server.call(`${management}/selves`, self)).status).toBe(401)
-    }
-    expect(reasonOf(await federation.exchange(targeted, token, target))).toBe(isMade ? 'replayed' : 'exchanged')
-  })
+  test.each(places.flatMap((place) => [1, 2].map((count) => ({ place, count }))))(
+    'at $place for $count, no token lives without a key, and no key gives anybody access',
+    async ({ place, count }) => {
+      const audiences = ['clusters/prod', 'clusters/staging'].slice(0, count)
+      const headers = { accept: count > 1 ? 'application/yaml;as=KubeConfig' : 'application/json' }
+      const token = federation.sign()
+      const { promise: died, resolve: die } = Promise.withResolvers<'died'>()
+      const stop = () => {
+        die('died')
+        return gone
+      }
+      const before = (await stored()).rows
+      const { signer } = server.parts.tokens
+      let signed: string | undefined
+      const mortalSigner = {
+        ...signer,
+        async sign(kid: string, bytes: Uint8Array) {
+          if (place === 'sign') return stop()
+          const signature = await signer.sign(kid, bytes)
+          signed = `${Buffer.from(bytes)}.${Buffer.from(signature).toString('base64url')}`
+          return place === 'signed' ? stop() : signature
+        },
+      }
+      const { storage } = server.parts
+      const mortalStorage: Storage = {
+        ...storage,
+        get: async (...read) => (place === 'read' ? stop() : storage.get(...read)),
+        getMany: async (...read) => (place === 'read' ? stop() : storage.getMany(...read)),
+        async update(...write) {
+          const made = await storage.update(...write)
+          return place === 'written' ? stop() : made
+        },
+      }
+      // biome-ignore lint/suspicious/noExplicitAny: the parts of a server that the exchange uses.
+      const mortal: any = Object.create(server.parts, {
+        storage: { value: mortalStorage },
+        storeOf: { value: (kind: typeof OwnedAccessKey) => storeOf(kind, mortal) },
+        tokens: { value: { ...server.parts.tokens, signer: mortalSigner } },
+        issuerKeys: { value: { verify: async () => 'valid' } },
+        signatures: { value: createSignatureLimit() },
+        usage: { value: { used: async () => (place === 'answered' ? stop() : undefined) } },
+        log: { value: () => undefined },
+      })
+      const body = exchangeForm(targeted, token) + audiences.map((one) => `&audience=${one}`).join('')
+      const form = decodeForm(body)
+      const call = { requestId: '', headers, form, now: new Date(), deadline: endless, note: () => undefined }
+      expect(await Promise.race([exchange(call, mortal).then(({ outcome }) => outcome), died])).toBe('died')
+      const isMade = place === 'written' || place === 'answered'
+      const after = await stored()
+      const made = after.rows.filter((row) => !before.includes(row))
+      expect(made).toHaveLength(isMade ? 1 : 0)
+      await expectWhole()
+      if (signed !== undefined) {
+        // The token left nothing but the memory of the process, and without a key no cluster accepts it.
+        const { key } = decodeJwt(signed)['management.platform'] as { key: { name: string } }
+        expect((await server.call(`${keys}/${key.name}`)).status).toBe(isMade ? 200 : 404)
+        const self = { method: 'POST', body: {}, token: signed }
+        expect((await server.call(`${management}/selves`, self)).status).toBe(401)
+      }
+      expect(reasonOf(await sendForm(server, tokenPath, body, headers))).toBe(isMade ? 'replayed' : 'exchanged')
+    },
+  )
 
   // threat: exchange-41
   test('64 exchanges of one ID token give one token if it is exchanged once', async () => {
