@@ -425,7 +425,10 @@ test('exchanges of ID tokens, with each outcome', async () => {
   const lifetime = await clientWith('lifetime', { jwks: issuer.jwks(), tokenUse: 'Lifetime' })
   for (let count = 0; count < 2; count++) await exchange(lifetime.client, token)
 
-  const places = { clusters: [{ cluster: 'west' }], virtualClusters: [{ project: 'demo', virtualCluster: '*' }] }
+  const places = {
+    clusters: [{ cluster: 'west' }, { cluster: 'north' }],
+    virtualClusters: [{ project: 'demo', virtualCluster: '*' }],
+  }
   const targeted = await clientWith('targeted', { jwks: issuer.jwks(), tokenUse: 'Lifetime' }, { scope: places })
   await create(instances, instance('target', { owner: { user: 'job' } }))
   await create(
@@ -439,6 +442,43 @@ test('exchanges of ID tokens, with each outcome', async () => {
     await send('/oauth2/revoke', `token=${issued}`)
     await expect(send('/oauth2/token', form)).rejects.toThrow('was ended')
   }
+  const target = { access: [{ verbs: ['create'], subresources: ['kubeconfig'], users: ['job'] }] }
+  await create(clusters, cluster('north', target))
+  const forSeveral = (other = 'clusters/north') =>
+    at.request(
+      'POST',
+      '/oauth2/token',
+      '',
+      `${exchangeForm(targeted.client, token)}&audience=clusters/west&audience=${other}`,
+      'application/x-www-form-urlencoded',
+      'application/yaml;as=KubeConfig',
+    )
+  const [[, first = '']] = [...String(await forSeveral()).matchAll(/token: (\S+)/g)] as unknown as [string[]]
+  const [, claims = ''] = first.split('.')
+  // It has no address. Both kinds are read in one call before that is seen.
+  await expect(forSeveral('virtualclusters/demo/target')).rejects.toThrow('no ingress endpoint')
+  const { key: ofSeveral } = JSON.parse(Buffer.from(claims, 'base64url').toString())['management.platform']
+  const review = () =>
+    create('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+      spec: {
+        user: 'job',
+        extra: {
+          'management.platform/access-key': [ofSeveral.name],
+          'management.platform/access-key-uid': [ofSeveral.uid],
+          'management.platform/scopes': ['[]'],
+          'management.platform/target': ['clusters/west'],
+          'management.platform/issued-at': [String(Math.floor(Date.now() / 1000))],
+        },
+        resourceAttributes: { verb: 'get', resource: 'pods' },
+      },
+    })
+  expect((await review()).status).toEqual({ allowed: false })
+  await send('/oauth2/revoke', `token=${first}`)
+  expect((await review()).status).toMatchObject({ denied: true })
+  await create(`${keys}/${ofSeveral.name}/accessreview`, {
+    spec: { target: { cluster: 'west' }, resourceAttributes: { verb: 'get', resource: 'pods' } },
+  })
+  await expect(forSeveral()).rejects.toThrow('was ended')
 
   const host = 'https://issuer.invalid'
   const fetched = await clientWith('fetched', { issuer: host })

@@ -23,6 +23,9 @@ export interface RoleCall extends Asked {
   allowed: boolean
 }
 
+/** A request: its method, path and token, and the body with its type. */
+type Sent = [method: string, path: string, token: string, body?: object | string, type?: string, accept?: string]
+
 export interface RoleDeployment extends TestDeployment {
   calls: readonly RoleCall[]
   /** Functions that ran. */
@@ -33,7 +36,7 @@ export interface RoleDeployment extends TestDeployment {
   invoke(name: string, event: object): Promise<unknown>
   /** Sends a request through the gateway and returns the parsed body. Fails for a status other than 2xx. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-  request(method: string, path: string, token: string, body?: object | string, type?: string): Promise<any>
+  request(...sent: Sent): Promise<any>
 }
 
 const stage = 'dev'
@@ -120,13 +123,17 @@ export async function startWithRoles(): Promise<RoleDeployment> {
       await services.setSecret(prefix + name, SecretString)
     },
     invoke: (name, event) => as(idOf(name), () => lambda.invoke(idOf(name), event)),
-    async request(method, path, token, body, type = 'application/json') {
-      const headers = { ...(token && { authorization: `Bearer ${token}` }), ...(body && { 'content-type': type }) }
+    async request(method, path, token, body, type = 'application/json', accept = '*/*') {
+      const headers = {
+        accept,
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body && { 'content-type': type }),
+      }
       const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
       const response = await fetch(`${gateway.url}${basePath}${path}`, { method, headers, ...sent })
       const answer = await response.text()
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer}`)
-      return answer.includes('\n{') || answer.trim() === '' ? answer : JSON.parse(answer)
+      return answer.includes('\n{') || !answer.startsWith('{') ? answer : JSON.parse(answer)
     },
     async stop() {
       diagnostics.unsubscribe('http.client.request.created', sign)
