@@ -380,11 +380,13 @@ test.each(['PUT', 'PATCH', 'DELETE'])('%s of the trust and of the provider that 
 
 test('reports of leaked keys, with each outcome', async () => {
   const { spec } = await create(keys, key('leaked', { user: 'frank' }))
+  const asking = { user: 'eu', scope: { roles: [{ role: 'agent' }], clusters: [{ cluster: 'eu' }] } }
+  const { spec: reviewer } = await create(keys, key('reviewer', asking))
   const federation = newFederation()
   await openGates(at.parts, federation)
   const { token } = await createExchangedKey(at.parts, federation)
   const unknown = 'unknown-to-everybody-everywhere-0123456789'
-  const body = { credentials: [spec.key, token, unknown] }
+  const body = { credentials: [spec.key, reviewer.key, token, unknown] }
   for (let repeat = 0; repeat < 2; repeat++) await at.request('POST', '/leaks', '', body)
   for (const value of [spec.key, token])
     await expect(create('/apis/management.platform/v1/selves', {}, value)).rejects.toThrow(': 401 ')
