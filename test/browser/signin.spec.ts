@@ -100,8 +100,8 @@ describe('a key is refused, and the page says why', () => {
 
   test('when it is disabled, deleted, expired, or used from elsewhere', async ({ page, server }) => {
     const refused: [words: RegExp, spec: object, end?: (server: StartedServer, name: string) => Promise<void>][] = [
-      [/access key has expired/, { ttl: 1 }],
-      [/access key is disabled/, { disabled: true }],
+      [/This access key has expired\./, { ttl: 1 }],
+      [/This access key is disabled\./, { disabled: true }],
       [/This access key is not accepted\./, {}, deleteKey],
       [/may not be used from 127\.0\.0\.1/, { sourceCIDRs: ['192.0.2.0/24'] }],
     ]

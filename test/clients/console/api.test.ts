@@ -175,6 +175,10 @@ describe('errors in words', () => {
   test.each([
     [new NetworkError('x'), 'The server cannot be reached.'],
     [new ApiError(599, {}), 'The server failed.'],
+    [new ApiError(401, { message: 'no' }), 'This access key is not accepted.'],
+    [new ApiError(401, { message: 'access key has expired' }), 'This access key has expired.'],
+    [new ApiError(401, { message: 'access key is disabled' }), 'This access key is disabled.'],
+    [new ApiError(403, { message: 'access key is disabled' }), 'Your access key does not allow this.'],
     [new TypeError('x is undefined'), 'The console failed.'],
     ['thrown', 'The console failed.'],
   ])('exist for %s', (error, title) => expect(errorWords(error).title).toBe(title))

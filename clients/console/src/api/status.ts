@@ -50,13 +50,13 @@ const MEANINGS: Readonly<Record<number, [title: string, next?: string]>> = {
   401: ['This access key is not accepted.', 'Paste all of it, or sign in with another one.'],
   403: ['Your access key does not allow this.', 'Ask who gave you the key, or sign in with another one.'],
   404: ['It does not exist any more.', 'Someone else may have deleted it.'],
-  409: ['Someone else changed it at the same time.', 'Look at its current state, then try again.'],
+  409: ['Someone else changed it at the same time.', 'Look at it, then try again.'],
   413: ['The request is too large.'],
   422: ['Some of the values are not valid.'],
-  429: ['The server receives too many requests.', 'Wait a moment, then try again.'],
+  429: ['Too many requests.', 'Wait a moment, then try again.'],
   503: ['The server cannot answer at the moment.', 'Try again.'],
   504: ['The server took too long.', 'It may have been done: look before you try again.'],
-  507: ['The server has no room to store this.', 'Try again when its administrators have made room.'],
+  507: ['The server has no room to store this.'],
 }
 
 /** Returns the words for any error. Causes of an invalid request are named with their fields. */
@@ -68,7 +68,10 @@ export function errorWords(error: unknown): ErrorWords {
   if (!(error instanceof ApiError)) {
     return { title: 'The console failed.', details: [error instanceof Error ? error.message : String(error)] }
   }
-  const [title, next] = MEANINGS[error.code] ?? ['The server failed.', 'Try again.']
+  const end = error.code === 401 && /access key (has expired|is disabled)/.exec(error.message)
+  const [title, next] = end
+    ? [`This access key ${end[1]}.`, 'Sign in with another one.']
+    : (MEANINGS[error.code] ?? ['The server failed.', 'Try again.'])
   const causes = causesOf(error.status, error.code === 422 ? '' : error.message)
   const details = error.code === 422 && causes.length > 0 ? causes : [error.message, ...causes]
   return { title, details, ...(next !== undefined && { next }) }

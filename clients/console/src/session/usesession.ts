@@ -165,7 +165,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
         const wait = (seconds: number) => {
           notify({
             tone: 'warn',
-            text: `The server cannot check your sign-in yet. The console tries again in ${seconds} s.`,
+            text: `The server cannot check your sign-in yet. Next try in ${seconds} s.`,
           })
           return new Promise<void>((resolve) => setTimeout(resolve, seconds * 1000))
         }

@@ -73,7 +73,7 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
     event.preventDefault()
     setOver(false)
     const file = event.dataTransfer?.files[0]
-    if (file && file.size > LARGEST_FILE) setWrong('This file is too large to be that of an access key.')
+    if (file && file.size > LARGEST_FILE) setWrong('This file is too large.')
     else if (file) await open(await file.text())
   }
 
