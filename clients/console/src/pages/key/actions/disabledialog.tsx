@@ -18,8 +18,8 @@ export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
   const word = disabled ? 'Disable' : 'Enable'
   const [reason, setReason] = useState('')
   // What was said of an earlier time is gone.
-  const annotations = disabled && { annotations: { [DISABLED_REASON]: reason || null } }
-  const patch = { metadata: { uid, resourceVersion, ...annotations }, spec: { disabled } }
+  const annotations = { [DISABLED_REASON]: reason || null }
+  const patch = { metadata: { uid, resourceVersion, annotations }, spec: { disabled } }
   const disabling = useChange(
     (wasLost) => patchKey(api, name, patch, wasLost),
     async () => {
