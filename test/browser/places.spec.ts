@@ -490,14 +490,14 @@ describe('Access check', () => {
     await page.getByRole('alert').getByText('You may ask about keys that you can see.').waitFor()
   })
 
-  test('adds the entry in the form of the scope, which then allows the request', async ({ openPage, server }) => {
+  test('adds the entry after a dry run, and the request is allowed then', async ({ openPage, server }) => {
     const key = await makeKey(server, 'widened', { scope: { projects: [{ project: 'demo' }] } })
     const page = await openPage({ path: `#/may-it?key=${key.name}&verb=list&resource=vci` })
     await signIn(page, server.adminKey)
     expect(await verdict(page)).toBe(false)
     await press(answer(page).getByRole('button', { name: 'Add it' }))
-    await press(button(page, 'Check'))
-    await press(button(page, 'Save'))
+    await dialog(page).getByText('The server would do this. Nothing is changed yet.').waitFor()
+    await press(button(page, 'Add it'))
     await answer(page)
       .getByRole('heading', { name: /^Allowed/ })
       .waitFor()

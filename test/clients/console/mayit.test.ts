@@ -14,7 +14,7 @@ import {
   secretsOf,
   specOf,
 } from '../../../clients/console/src/pages/mayit/question.ts'
-import { allowingEntry, isInherited, verdictOf } from '../../../clients/console/src/pages/mayit/steps.ts'
+import { allowingEntry, isInherited, joined, verdictOf } from '../../../clients/console/src/pages/mayit/steps.ts'
 import cases from './vectors/mayit.cases.json' with { type: 'json' }
 
 const NONE: Question = { key: 'ci', verb: '', resource: '', name: '', namespace: '', place: '', at: '', from: '' }
@@ -143,3 +143,9 @@ describe('a step', () => {
     expect(texts).toEqual(['Passes', 'Refuses', 'Not judged'])
   })
 })
+
+test('an entry is added behind those of the same list, or makes the list', () =>
+  expect(joined({ projects: [{ project: 'a' }] }, { projects: [{ project: 'b' }], rules: [{}] })).toEqual({
+    projects: [{ project: 'a' }, { project: 'b' }],
+    rules: [{}],
+  }))

@@ -111,17 +111,6 @@ describe('an edit of a scope', () => {
     expect(editedScope(edit)).toEqual(after)
   })
 
-  test('begins with entries that are to be added, behind those of the scope', () => {
-    const added: Scope = { projects: [{ project: 'b' }], spaces: [{ project: 'a', space: 's' }] }
-    expect(editedScope(scopeEditOf(keyWith(scope), added))).toEqual({
-      projects: [{ project: 'a' }, { project: 'b' }],
-      spaces: [{ project: 'a', space: 's' }],
-      clusters: [{ cluster: 'c' }],
-    })
-    const unsayable: Scope = { rules: [{ nonResourceURLs: ['/x'] }] }
-    expect(isOther(keyWith(scope), unsayable)).toBe(true)
-  })
-
   test('of a scope that rows cannot say begins with none of it', () => {
     const key = keyWith({ allowPlatformCli: true })
     expect([isOther(key), scopeOf(scopeEditOf(key).rows)]).toEqual([true, { projects: [{ project: '' }] }])

@@ -26,7 +26,7 @@ export class Boundary extends Component<BoundaryProps, { message?: string }> {
           <p>
             <Foreign text={message} />
           </p>
-          <p>Nothing was changed by this. Reload the page to continue.</p>
+          <p>Nothing was changed by this. Reload the page.</p>
         </Notice>
       </Place>
     )

@@ -9,7 +9,7 @@ import { DialogPart, part } from '../../components/part.tsx'
 import { Terminal } from '../../components/terminal.tsx'
 import { type Json, toYaml } from '../../text/yaml.ts'
 import { explainCommand, type Question, rawCommand, requestWords } from './question.ts'
-import { allowingEntry, isInherited, verdictOf, wordsOf } from './steps.ts'
+import { allowingEntry, isInherited, joined, verdictOf, wordsOf } from './steps.ts'
 
 export interface Given {
   question: Question
@@ -20,7 +20,7 @@ export interface Given {
   review: AccessReview
 }
 
-const scopeDialog = part(async () => (await import('../key/actions/scopedialog.tsx')).ScopeDialog)
+const scopeDialog = part(async () => (await import('../key/usage/scopestepdialog.tsx')).ScopeStepDialog)
 
 /** The answer to a question, with every step of the decision. */
 export function Answer({
@@ -117,7 +117,8 @@ function Missing({ entry, step, reviewed, refresh }: StepProps & { entry: NonNul
             <DialogPart
               dialog={scopeDialog}
               accessKey={reviewed}
-              added={entry as Scope}
+              step="add"
+              advised={joined(reviewed.spec.scope ?? {}, entry as Scope)}
               refresh={refresh}
               onClose={() => setOpen(false)}
             />

@@ -37,3 +37,13 @@ export function allowingEntry({ check, allowed, reason = '' }: ReviewStep, { spe
 
 /** Reports whether the scope that refuses is inherited: nobody can change it. */
 export const isInherited = ({ reason = '' }: ReviewStep): boolean => /nobody can change it$/.test(reason)
+
+/** Returns a scope with the entries of another one behind its own. */
+export function joined(scope: Scope, added: Scope): Scope {
+  const lists = new Map<string, unknown>(Object.entries(scope))
+  for (const [list, entries] of Object.entries(added)) {
+    const own = lists.get(list)
+    lists.set(list, Array.isArray(own) && Array.isArray(entries) ? [...own, ...entries] : entries)
+  }
+  return Object.fromEntries(lists)
+}

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
+import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { paths } from '../../../api/paths.ts'
 import { ApiError } from '../../../api/status.ts'
 import { Dialog } from '../../../components/dialog.tsx'
@@ -17,12 +17,12 @@ import { patchKey, reviewerPatch } from './patchkey.ts'
 import { editedScope, isOther, refusedRows, type ScopeEdit, scopeEditOf, scopePatch } from './scopeedit.ts'
 
 /** Changes what the key may do, after a dry run, and says before what it gains and what it loses. */
-export function ScopeDialog({ accessKey, added, refresh, onClose }: ActionProps & { added?: Scope }) {
+export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
   const { api, self } = useSession()
   const notify = useNotify()
   const [seen, setSeen] = useState(accessKey)
   const { name } = seen.metadata
-  const [edit, setEdit] = useState(() => scopeEditOf(accessKey, added))
+  const [edit, setEdit] = useState(() => scopeEditOf(accessKey))
   const [submits, setSubmits] = useState(0)
   const [isEmptyMeant, setEmptyMeant] = useState(false)
   /** The last patch that was sent, and whether the server would accept it. */
@@ -67,7 +67,7 @@ export function ScopeDialog({ accessKey, added, refresh, onClose }: ActionProps 
           <p>The console can do only what the scope of this key allows.</p>
         </Notice>
       )}
-      {isOther(seen, added) && (
+      {isOther(seen) && (
         <Notice tone="warn" title="The form cannot show this scope">
           <p>Its entries are not shown below. If you save, the entries below replace all of them.</p>
         </Notice>

@@ -15,28 +15,15 @@ export interface ScopeEdit {
 }
 
 /** Reports whether rows cannot say all of the scope. Then the edit begins with no entry, and replaces the whole scope. */
-export const isOther = ({ spec: { scope } }: AccessKey, added: Scope = {}): boolean =>
-  scope !== undefined && rowsOfScope(joined(scope, added)) === undefined
+export const isOther = ({ spec: { scope } }: AccessKey): boolean =>
+  scope !== undefined && rowsOfScope(scope) === undefined
 
-/** Returns an edit that adds only these entries, by default none. */
-export const scopeEditOf = (
-  { metadata: { resourceVersion }, spec: { scope } }: AccessKey,
-  added: Scope = {},
-): ScopeEdit => ({
+/** Returns an edit that changes nothing yet. */
+export const scopeEditOf = ({ metadata: { resourceVersion }, spec: { scope } }: AccessKey): ScopeEdit => ({
   resourceVersion,
   isScoped: scope !== undefined,
-  rows: (scope && rowsOfScope(joined(scope, added))) ?? [newRow(1)],
+  rows: (scope && rowsOfScope(scope)) ?? [newRow(1)],
 })
-
-/** Returns a scope with the entries of another one behind its own. */
-function joined(scope: Scope, added: Scope): Scope {
-  const lists = new Map<string, unknown>(Object.entries(scope))
-  for (const [list, entries] of Object.entries(added)) {
-    const own = lists.get(list)
-    lists.set(list, Array.isArray(own) && Array.isArray(entries) ? [...own, ...entries] : entries)
-  }
-  return Object.fromEntries(lists)
-}
 
 /** Returns the scope of the edit, or undefined for none. */
 export const editedScope = ({ isScoped, rows }: ScopeEdit): Scope | undefined => (isScoped ? scopeOf(rows) : undefined)

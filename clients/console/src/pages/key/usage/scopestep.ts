@@ -3,7 +3,7 @@ import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
 import { dropPatch, scopePatch } from '../../../../../core/src/scopechange.ts'
 import { isSame } from '../../../text/same.ts'
 
-export type ScopeStep = 'apply' | 'back' | 'drop'
+export type ScopeStep = 'add' | 'apply' | 'back' | 'drop'
 
 export interface ScopeChange {
   /** A JSON patch: a merge patch would keep members of the scope before. */
@@ -14,7 +14,7 @@ export interface ScopeChange {
 
 /** Returns the scope that the key has after the step. */
 export const scopeAfter = ({ spec, status }: AccessKey, step: ScopeStep, advised: Scope | undefined) =>
-  ({ apply: advised, back: status?.formerScope?.scope, drop: spec.scope })[step]
+  ({ add: advised, apply: advised, back: status?.formerScope?.scope, drop: spec.scope })[step]
 
 /** Returns the change of the version of the key that the person has seen. `advised` is the smaller scope of the advice. */
 export function scopeChange(key: AccessKey, step: ScopeStep, advised: Scope | undefined): ScopeChange {

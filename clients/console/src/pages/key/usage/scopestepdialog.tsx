@@ -22,6 +22,12 @@ interface StepWords {
 }
 
 const WORDS: Readonly<Record<ScopeStep, StepWords>> = {
+  add: {
+    title: 'Add the entry',
+    about: 'The key gets an entry of its scope that allows the request, and keeps the others.',
+    word: 'Add it',
+    done: 'may do more.',
+  },
   apply: {
     title: 'Use the smaller scope',
     about:
@@ -46,7 +52,7 @@ const WORDS: Readonly<Record<ScopeStep, StepWords>> = {
 
 export interface ScopeStepDialogProps {
   step: ScopeStep
-  /** The smaller scope of the advice. */
+  /** The smaller scope of the advice, or the one with the entry. */
   advised?: Scope
   /** The key as it was when the person chose the step. */
   accessKey: AccessKey
