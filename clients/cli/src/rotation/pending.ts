@@ -69,9 +69,9 @@ async function standingOf({ session, name, command, oldValue }: Run, unfinished:
   const shown = await lookAt(session, name)
   if (shown === undefined) return { state: 'stored', isOverlap: true }
   const { current, retiring } = shown
-  // Only values that the server made have a hint. Another value may have been made in the same second.
-  const isThis = (value: KeyValue | undefined) => value?.made === requestedAt && value?.hint === undefined
-  if (!isThis(current) || isThis(retiring)) return { state: 'ended' }
+  // Another value may have been made in the same second. Release 0.1.0 shows the end of values that the server made, and of no other.
+  const isThis = ({ made, hint = '' }: KeyValue) => made === requestedAt && key.endsWith(hint)
+  if (!current || !isThis(current) || (retiring && isThis(retiring))) return { state: 'ended' }
   const isStored = stored || (!command && oldValue === key)
   return isStored ? { state: 'stored', isOverlap: retiring !== undefined } : { state: 'current' }
 }

@@ -18,7 +18,7 @@ export const clustersCreate = command({
   name: ['clusters', 'create'],
   summary: 'Give a connected cluster an address, so that others get kube configs of it',
   description:
-    'Scopes and tokens name the cluster by the same name. The address is the one that clients use: keyplane connects to it only on Amazon EKS. Credentials in the kube config are not read.\n\n' +
+    'Scopes and tokens name the cluster by the same name. The address is the one that clients use; the server itself connects to it only on Amazon EKS. Credentials in the kube config are not read.\n\n' +
     'Only administrators can create clusters. Others see the cluster if --user or --team names them. Its API server must accept tokens of keyplane: "npm run cluster-config" prints the files for that.',
   positionals: [{ name: 'NAME', help: 'name of the cluster in scopes: lowercase letters, digits and -' }],
   options: clusterOptions,
