@@ -211,7 +211,7 @@ describe('in two tabs', () => {
       await signInButton(one).waitFor()
       await one.getByLabel('Access key').fill(value)
       await signInButton(one).click()
-      await one.getByText(/access key is disabled/).waitFor()
+      await one.getByText('This access key is disabled.').waitFor()
     }
   })
 })

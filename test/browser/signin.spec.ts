@@ -205,7 +205,7 @@ describe('the key', () => {
     await signIn(page, value)
     await changeKey(server, name, { disabled: true })
     await page.reload()
-    await page.getByText('access key is disabled').waitFor()
+    await page.getByText('This access key is disabled.').waitFor()
     await expect.poll(() => page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
