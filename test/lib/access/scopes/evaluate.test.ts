@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Attributes, ResourceAttributes } from '../../../../lib/access/attributes/attributes.ts'
 import { evaluate, evaluateAny } from '../../../../lib/access/scopes/evaluate.ts'
 import type { Scope } from '../../../../lib/access/scopes/scope.ts'
+import { isView, VIEW } from '../../../../lib/access/scopes/view.ts'
 import { runs } from '../../../support/effort.ts'
 import * as arbitrary from '../arbitraries.ts'
 import { plainlyAllowed } from '../plainevaluator.ts'
@@ -55,12 +56,14 @@ describe('properties', () => {
     )
   })
 
-  test('hold: an additional list entry never allows less', () => {
-    const entry = fc.oneof(
-      ...Object.entries(arbitrary.entries).map(([list, one]) =>
-        (one as fc.Arbitrary<object>).map((value) => ({ list: list as keyof typeof arbitrary.entries, value })),
-      ),
-    )
+  test('hold: an additional list entry never allows less, except for the role view', () => {
+    const entry = fc
+      .oneof(
+        ...Object.entries(arbitrary.entries).map(([list, one]) =>
+          (one as fc.Arbitrary<object>).map((value) => ({ list: list as keyof typeof arbitrary.entries, value })),
+        ),
+      )
+      .filter(({ list, value }) => list !== 'roles' || !isView(value))
     fc.assert(
       fc.property(arbitrary.scope, entry, arbitrary.attributes, (scope, { list, value }, request) => {
         const before = judge([scope], request)
@@ -70,6 +73,17 @@ describe('properties', () => {
           if (!before.own) expect(after).not.toHaveProperty('own')
           if (!before.self) expect(after).not.toHaveProperty('self')
         }
+      }),
+      RUNS,
+    )
+  })
+
+  test('hold: the role view never allows more', () => {
+    fc.assert(
+      fc.property(arbitrary.scope, arbitrary.attributes, (scope, request) => {
+        const { roles = [] } = scope
+        if (judge([{ ...scope, roles: [...roles, { role: VIEW }] }], request).allowed)
+          expect(judge([scope], request).allowed).toBe(true)
       }),
       RUNS,
     )
