@@ -19,6 +19,7 @@ import {
   sortText,
 } from '../../../clients/console/src/keylist/sorting.ts'
 import { FIRST_VIEW, hrefOfView, isWhole, type View, viewOf } from '../../../clients/console/src/keylist/view.ts'
+import { isLikeValue } from '../../../clients/console/src/text/keyvalue.ts'
 import { routeOf } from '../../../clients/console/src/text/routes.ts'
 import { isExchanged } from '../../../clients/core/src/keylives.ts'
 import type { AccessKey } from '../../../clients/core/src/objects.ts'
@@ -280,7 +281,8 @@ describe('sorting', () => {
 
 describe('the address of a view', () => {
   const view: fc.Arbitrary<View> = fc.record({
-    filter: fc.string({ unit: 'grapheme' }),
+    // What may be a value is not in an address: see below.
+    filter: fc.string({ unit: 'grapheme' }).filter((text) => !isLikeValue(text)),
     card: fc.constantFrom(undefined, ...cards.keys()),
     sort: fc.record({ column: fc.constantFrom(...columns.keys()), isDown: fc.boolean() }),
     exchanges: fc.boolean(),
