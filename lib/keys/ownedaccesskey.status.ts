@@ -57,7 +57,7 @@ const known = (times: Record<string, string | undefined>): JsonObject =>
  */
 function presentValues({ internal, activity }: Stored, life: KeyStatus, now: Date, items?: PresentedItems): JsonObject {
   const decoded = decodeKeyInternal(internal)
-  if (isUnrotated(decoded)) return { phase: life.state, ...known({ hint: (decoded.value ?? decoded).hint }) }
+  if (isUnrotated(decoded)) return { phase: life.state }
   const itemOf = (credential: KeyHash) => items?.(credentialItemKey(credential)) ?? {}
   const { firstUsed } = decoded.pending ? itemOf(decoded.pending.credential) : {}
   const facts = typeof firstUsed === 'number' ? { firstUsed } : {}

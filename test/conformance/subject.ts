@@ -6,7 +6,6 @@ import type { Subject } from './player.ts'
 /** Members that only this API has, because they are computed or shown once. */
 const additions = (code: number): readonly string[] => [
   '/status/owner',
-  '/status/hint',
   '/status/phase',
   '/status/expirationTimestamp',
   '/status/canUse',

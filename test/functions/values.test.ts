@@ -209,9 +209,10 @@ describe('a rotation', () => {
   test('shows the end of a value in the format of the server, and of no other', async () => {
     const key = await createKey()
     expect(await itemOf(key.token)).toMatchObject({ hint: key.token.slice(-6) })
-    expect((await read(key.name)).status.hint).toBe(key.token.slice(-6))
+    expect((await read(key.name)).status).not.toHaveProperty('hint')
     await rotate(key)
     const { status } = await read(key.name)
+    expect(status.hint).toBe(key.token.slice(-6))
     expect(status.values).toEqual([
       expect.objectContaining({ state: 'Current', hint: key.token.slice(-6) }),
       expect.anything(),
@@ -221,11 +222,10 @@ describe('a rotation', () => {
     expect((await read(own.name)).status).not.toHaveProperty('hint')
     const made = generateAccessKey(randomBytes)
     const supplied = await createKey({ key: made })
-    expect((await read(supplied.name)).status.hint).toBe(made.slice(-6))
     expect(await itemOf(made)).toMatchObject({ hint: made.slice(-6) })
     const next = generateAccessKey(randomBytes)
     await patch(supplied.name, 'merge', { spec: { key: next } })
-    expect((await read(supplied.name)).status.hint).toBe(next.slice(-6))
+    expect(await itemOf(next)).toMatchObject({ hint: next.slice(-6) })
   })
 
   test('is preceded by the end of the value also where an exchange made the key, so that a revocation shows it', async () => {

@@ -316,9 +316,9 @@ describe('keys list', () => {
     await server.make(KEYS, { metadata: { name: 'own-form' }, spec: { user: 'frank', key: 'o'.repeat(40) } })
     const find = (...args: string[]) => cli.run(['keys', 'list', '--owner', 'frank', '-o', 'name', ...args])
     const end = generated.token.slice(-6)
+    const rotated = await server.post(`${KEYS}/generated/rotate`, {})
     for (const text of [end, `…${end}`, end.slice(2)])
       expect(await find('--ending', text)).toEqual({ code: 0, stdout: 'generated\n', stderr: '' })
-    const rotated = await server.post(`${KEYS}/generated/rotate`, {})
     expect((await find('--ending', rotated.json.status.key.slice(-6))).stdout).toBe('generated\n')
     expect(await find('--ending', 'zzzzz0')).toMatchObject(
       says(0, '1 of 2 keys do not show how their values end. If you have the whole value: keyplane whose', ''),
@@ -350,9 +350,7 @@ describe('keys list', () => {
       says(2, 'must be one of name, owner, created, last-used, expires'),
     )
     const wide = await cli.ok(['keys', 'list', '-l', 'sel=yes', '-o', 'wide'])
-    expect(wide).toMatch(
-      /^NAME .* ENDING +CREATED +MADE WITH +LABELS +DISPLAY NAME\nsel-a .* …\w{6} +just now .*sel=yes\n/,
-    )
+    expect(wide).toMatch(/^NAME .* ENDING +CREATED +MADE WITH +LABELS +DISPLAY NAME\nsel-a .* just now .*sel=yes\n/)
     expect(await cli.ok(['keys', 'list', '-l', 'sel=yes', '-o', 'jsonpath={.items[*].metadata.name}'])).toBe(
       'sel-a sel-b sel-c sel-d',
     )
@@ -380,7 +378,6 @@ describe('keys list', () => {
     const shown = await cli.ok(['keys', 'show', 'told'])
     expect(shown).toMatch(/^Disabled because +left\\u\{1b\}\[2J\nDisabled by +admin with \S+, just now \(/m)
     expect(shown).toMatch(/^Rule +\{.*pods.*\}$/m)
-    expect(shown).toMatch(/^Value ends in +\w{6}$/m)
   })
 
   test('a name that nothing has is answered with the nearest one', async () => {
