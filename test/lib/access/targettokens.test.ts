@@ -39,6 +39,23 @@ test.each<[string, Scope[], NamedPlace?]>([
     [{ rules: [{ ...get, virtualClusters: [{ name: 'dev', namespace: 'p-shop' }] }] }],
     dev,
   ],
+  [
+    'a rule about it and another one',
+    [
+      {
+        rules: [
+          {
+            ...get,
+            virtualClusters: [
+              { name: 'web', namespace: 'p-shop' },
+              { name: 'dev', namespace: 'p-shop' },
+            ],
+          },
+        ],
+      },
+    ],
+    dev,
+  ],
 ])('%s gives the token, in both forms', (_, chain, place) => {
   expect([lacking(chain, place), lacking(chain, place, { isWhole: true })]).toEqual([[0], [0]])
 })
@@ -52,6 +69,7 @@ const others: [string, Scope[], string, NamedPlace?][] = [
   ['a space', [{ spaces: [{ project: 'shop', space: 'dev' }] }], wholeEu],
   ['a rule below nothing', [{}, reading], `chain[0].${wholeEu}`],
   ['a rule above nothing', [reading, {}], `chain[1].${wholeEu}`],
+  ['a rule that names no virtual cluster', [{ rules: [get] }], wholeDev, dev],
   [
     'a rule about another virtual cluster',
     [{ rules: [{ virtualClusters: [{ name: 'web', namespace: 'p-shop' }] }] }],
