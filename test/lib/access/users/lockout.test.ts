@@ -41,6 +41,9 @@ describe('a change of a key with the right to review is warned of', () => {
     expect(warned(whole, sliding)).toBe('its shorter life has ended')
   })
 
+  test('if its scope loses one of several entries', () =>
+    expect(warned(whole, key({ ...whole, scope: agentOf('eu', 'us') }))).toBe('it is narrowed'))
+
   test('if its scope stays, but another one is added or the right is lost', () => {
     const added = key(whole, eu, [{ projects: [{ project: 'a' }] }])
     const lost = { ...key(whole), reviewScope: agentOf('us') }
@@ -54,6 +57,7 @@ describe('a change of a key with the right to review is warned of', () => {
     expect(named('eu')).toBe(
       'access key "agent" has the right to review: once it is deleted, each cluster that asks with it refuses all users of keyplane: eu',
     )
+    expect(named('a', 'b', 'c', 'd', 'e')).toMatch(/keyplane: a, b, c, d, e$/)
     expect(named('a', 'b', 'c', 'd', 'e', 'f', 'g')).toMatch(/keyplane: a, b, c, d, e, 2 more$/)
     expect(named('*')).toMatch(/of keyplane$/)
     const scope = { roles: [{ role: 'vcluster' }], virtualClusters: [{ project: 'shop', virtualCluster: 'dev' }] }
