@@ -6,29 +6,18 @@ import packageFile from '../package.json' with { type: 'json' }
 import { restrictEnvironment } from './support/environment.ts'
 import { limits } from './support/patience.ts'
 
-/** Tests of pure packages: they share no state, so they run in threads and keep the modules that other files loaded. */
+/**
+ * Tests of packages without state of their process: they run in threads and keep the modules that other files loaded. A folder that
+ * no list names costs a process for each of its files.
+ */
 const pure = [
-  'clients/console',
-
-  'lib/apis',
-  'lib/authentication',
-  'lib/authorization',
-  'lib/engine/documents',
-  'lib/engine/endpoints',
-  'lib/controllers/events',
-  'lib/federation',
-  'lib/kubeconfig',
-  'lib/engine/meta',
-  'lib/engine/outbound',
-  'lib/engine/registry',
-  'lib/server',
+  'test/*.test.ts',
+  'test/clients/*.test.ts',
+  'test/clients/cli/config/*.test.ts',
+  'test/clients/console/**/*.test.ts',
+  'test/clients/core/!(https|lock|sessions).test.ts',
+  'test/lib/**/*.test.ts',
 ]
-  .map((name) => `test/${name}/**/*.test.ts`)
-  .concat(
-    'test/*.test.ts',
-    'test/clients/keyfields.test.ts',
-    'test/clients/core/{privatefiles,scopechange,shellwords,texts}.test.ts',
-  )
 
 /** Tests that restore what they change in their process, so they run in processes that keep the modules of other files. */
 const shared = [
@@ -41,7 +30,6 @@ const shared = [
   'test/infra/*.test.ts',
   'test/infra/local/**/*.test.ts',
   'test/kinds/**/*.test.ts',
-  'test/lib/controllers/*.test.ts',
   'test/lib/engine/{controllers,storage}/**/*.test.ts',
   'test/server/**/*.test.ts',
 ]
@@ -96,7 +84,10 @@ export default defineConfig({
     maxConcurrency: 8,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { ...native, name: 'pure', include: pure, pool: 'threads', isolate: false } },
+      {
+        extends: true,
+        test: { ...native, name: 'pure', include: pure, exclude: shared, pool: 'threads', isolate: false },
+      },
       { extends: true, test: { ...native, name: 'shared', include: shared, exclude: functions, isolate: false } },
       // Node.js cannot reset modules, and a process for each file would cost more than Vite.
       {
