@@ -119,7 +119,7 @@ async function issueWith(value: string, cluster: AccountCluster, account: string
 async function accountCluster(): Promise<{ cluster: AccountCluster; account: string }> {
   const cluster = await startAccountCluster()
   cluster.accounts.add('keyplane/team.shop').add('keyplane/user.alice.view')
-  const account = `accounts-${++count}`
+  const account = cluster.name
   await server.services.setSecret(`keyplane/local/clusters/${account}`, cluster.kubeConfig)
   const access = [{ verbs: ['get', 'create'], subresources: ['kubeconfig'], users: ['alice'], teams: ['shop'] }]
   const spec = { server: `https://${account}.example.com`, tokens: 'ServiceAccounts', access }

@@ -493,11 +493,10 @@ describe('an end', () => {
 })
 
 describe('clusters whose service accounts issue the tokens', () => {
-  let made = 0
   async function begin() {
     const cluster = await startAccountCluster()
     cluster.accounts.add('keyplane/team.shop')
-    const name = `several-${++made}`
+    const { name } = cluster
     await server.services.setSecret(`keyplane/local/clusters/${name}`, cluster.kubeConfig)
     await makeCluster(name, { tokens: 'ServiceAccounts' })
     return { cluster, name }

@@ -572,13 +572,12 @@ describe('an equal exchange during the life of an ID token', () => {
 })
 
 describe('a cluster whose service accounts issue the tokens', () => {
-  let count = 0
   /** Starts a cluster and registers it, with a trust in jobs that are exchanged once, and one for the life of the ID token. */
   async function begin(isVirtual = false) {
     const cluster = await startAccountCluster()
     cluster.accounts.add('keyplane/team.shop')
     cluster.accounts.add('keyplane/user.admin')
-    const name = `accounts-${++count}`
+    const { name } = cluster
     if (isVirtual) {
       await server.services.setSecret(`keyplane/local/virtualclusters/p-shop/${name}`, cluster.kubeConfig)
       const spec = { tokens: 'ServiceAccounts', access, accessPoint: { ingress: { host: `${name}.example.com` } } }

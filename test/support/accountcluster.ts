@@ -21,6 +21,8 @@ interface Call {
 }
 
 export interface AccountCluster {
+  /** A name for its object. No other one of this process has it, because the server keeps the secret of a name for a while. */
+  name: string
   url: string
   credentials: Credentials & { token: string; certificateAuthority: string }
   /** The same as a kube config, as a secret of the deployment has it. */
@@ -57,6 +59,8 @@ const status = (code: number, reason: string, kind = '') => ({
 })
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+let started = 0
 
 /** Returns a token in the form of those of Kubernetes, which only this cluster accepts. */
 export const encodeToken = (claims: object): string => `${encode({ alg: 'RS256' })}.${encode(claims)}.c2ln`
@@ -123,6 +127,7 @@ export async function startAccountCluster(host?: string): Promise<AccountCluster
   }, host)
   const authority = Buffer.from(certificateAuthority).toString('base64')
   const cluster: AccountCluster = {
+    name: `accounts-${++started}`,
     url,
     credentials: { server: url, certificateAuthority, token: TOKEN },
     kubeConfig: JSON.stringify({
