@@ -3,6 +3,8 @@
  */
 import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway'
 import { type Shell, shellOf, shellWords } from '../clients/core/src/shellwords.ts'
+import { rfc3339OfUnix } from '../lib/engine/meta/encoding/time.ts'
+import type { UnusedKeys } from '../lib/keys/events/unused.ts'
 import { type Command, runCommand, UsageError } from './command.ts'
 import { osls, outputsOf, param, type StackTarget, target, toolArguments } from './osls.ts'
 import { ensurePackaged } from './package.ts'
@@ -74,6 +76,18 @@ Next, check the deployment. These commands write the first key to no file and no
 ${checkCommands(settings, { url: String(Url), secret: String(AccessKeySecretId) }, shellOf(process.env, process.platform))}
 
 docs/deploying.md describes how to create a kube config with that key, docs/monitoring.md how to subscribe to the alarms.`)
+  if (!(settings.param ?? []).some((one) => /^max-idle-seconds=[1-9]/.test(one))) return
+  // It counts them when the setting has changed, and also without this call, within a minute.
+  const { unused } = JSON.parse(await osls('invoke --function lifecycle --data {}', named))
+  if (unused) say(`\n${unusedText(unused)}`)
+}
+
+/** Says how many keys the setting max-idle-seconds ends. */
+export function unusedText({ keys, ended, from, isWhole }: UnusedKeys): string {
+  const some = `${isWhole ? '' : 'At least '}${keys} access ${keys === 1 ? 'key was' : 'keys were'} not used for that long`
+  if (keys === 0 && isWhole) return 'max-idle-seconds: no access key was unused for that long.'
+  if (ended > 0) return `max-idle-seconds: ${some}; ${ended} of them ended now.`
+  return `max-idle-seconds: ${some}. What is still unused on ${rfc3339OfUnix(from)} ends then.`
 }
 
 /** Returns the commands that read the first key from its secret and check the deployment with it. */

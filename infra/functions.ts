@@ -19,6 +19,7 @@ import {
   connectedSecrets,
   endings,
   endTokens,
+  endUnused,
   exchange,
   expired,
   forgetUsage,
@@ -214,7 +215,7 @@ const others: Readonly<Record<string, Row>> = {
   settle:  { uses: [settle(keys), settle(trusts), settle(providers), settle(instances), settle(connected)], every: 'minute', seconds: 60, ...small },
   garbagecollector: { uses: [write(keys), write(trusts), write(providers), write(instances), write(connected), owners, progress], every: 'hour', stream: 'changes', seconds: 300, throttled: ['collector', 'the garbage collector'], ...small },
   // Publishes events. Runs at the same time are safe, and each one begins where the others have come to.
-  lifecycle: { uses: [write(keys), list(trusts), expired, signals, position, forgetUsage, keepHistory, publish, endings], every: 'minute', stream: 'wakes', seconds: 60, ...small },
+  lifecycle: { uses: [write(keys), list(trusts), expired, signals, position, forgetUsage, endUnused, keepHistory, publish, endings], every: 'minute', stream: 'wakes', seconds: 60, ...small },
   // Removes the Secrets of ended keys from clusters. A cluster that is away delays nothing else.
   boundsecrets: { uses: [read(keys, connected, instances), gates, expired, boundSecrets, connectedSecrets, clusterSecrets], every: 'minute', isWoken: true, seconds: 60, ...small },
 }

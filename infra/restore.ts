@@ -6,7 +6,7 @@
  *   The change log is not restored.
  * - Revocations stay in force: the named access keys, trusts and identity providers are not restored.
  * - Values of keys that have ended stay ended: tombstones of both tables are kept, and a key is not restored if one of its
- *   values has ended since, or if another one has come into use.
+ *   values has ended since, if another one has come into use, or if it has ended because nobody used it.
  * - No event is published twice, and none is lost: signals are those of the deployment, and their publisher continues after the
  *   changes that the restore makes. In the table of another deployment, history begins anew.
  * - Parts of transactions are repaired or named (repair.ts): DynamoDB may have restored the items of one at different moments.

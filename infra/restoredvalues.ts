@@ -1,6 +1,6 @@
 /**
- * Finds the keys of a restored table with a value that has ended since: its owner or a report of a leak has ended it, or it was
- * rotated. A restore must not revive it. Works on credentials as they are stored (lib/keys/credential/credential.ts).
+ * Finds the keys of a restored table with a value that has ended since: its owner or a report of a leak has ended it, it was
+ * rotated, or nobody used the key. A restore must not revive it. Works on credentials as they are stored (lib/keys/credential/credential.ts).
  */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 
@@ -15,6 +15,9 @@ export const isTombstone = (item: StoredItem): boolean => isCredential(item) && 
 
 /** Reports whether the item is of a value in use, in contrast to one that a rotation made and no client has used yet. */
 const isInUse = ({ pending, firstUsed }: StoredItem): boolean => pending === undefined || firstUsed !== undefined
+
+/** Reports whether the deployment has ended the key of the value, because nobody used it. */
+const isEndedUnused = (item?: StoredItem): boolean => item?.endedUnused !== undefined
 
 interface Comparison {
   /** Compares an item of the deployment's table. */
@@ -37,8 +40,8 @@ export function compareValues(restored: Iterable<StoredItem>): Comparison {
       if (isTombstone(item)) {
         kept.add(textOf(item.pk))
         if (before) names.add(textOf(before.name))
-      } else if (isInUse(item) && !(before && isInUse(before))) {
-        // Another value has come into use. The one before has no tombstone until somebody writes the key.
+      } else if ((isInUse(item) && !(before && isInUse(before))) || (isEndedUnused(item) && !isEndedUnused(before))) {
+        // Another value has come into use. The one before has no tombstone until somebody writes the key. Or the key has ended.
         const name = keys.get(textOf(item.uid))
         if (name !== undefined) names.add(name)
       }

@@ -34,6 +34,8 @@ const sideItems = {
   bound: { restore: 'merge' },
   boundplace: { restore: 'merge' },
   ending: { restore: 'merge' },
+  // Since when keys that nobody uses end. In a restored table keys look unused that are in use: the time counts anew.
+  unused: { restore: 'drop' },
   // The keys of issuers are fetched again.
   jwks: { restore: 'drop' },
 } as const satisfies Record<string, Row>

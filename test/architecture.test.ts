@@ -75,7 +75,7 @@ const mostAtStart: readonly (readonly [RegExp, number])[] = [
   // It starts for each request whose own function starts as well.
   [/^authorizer$/, 339],
   [/^(boundsecrets|bootstrap|oauth2\/revoke|settle)$/, 507],
-  [/^lifecycle$/, 525],
+  [/^lifecycle$/, 530],
   [/^(clusters|ownedaccesskeys|virtualclusterinstances)\/(get|history|usage)$/, 508],
   [/^(clusters|ownedaccesskeys|virtualclusterinstances|namespaces)\/(delete|deletecollection|list)$/, 523],
   // Strangers start this function, so it must start as quickly as others.

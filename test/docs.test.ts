@@ -162,7 +162,7 @@ describe('the pages', async () => {
 
 /** The most words of a page, and of some pages: those that are lists. */
 const MOST_WORDS = 1500
-const moreWords: Readonly<Record<string, number>> = { threats: 5800, settings: 2550, cost: 2000, federation: 1600 }
+const moreWords: Readonly<Record<string, number>> = { threats: 5900, settings: 2550, cost: 2000, federation: 1600 }
 
 const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length
 

@@ -3,7 +3,7 @@
  * `npm run deploy` and docs/settings.md are made from this table. The forms and defaults that functions need are in lib.
  */
 import { spaceNamespaces } from '../../lib/access/scopes/space.ts'
-import { defaults } from '../../lib/server/process/variables.ts'
+import { defaults, LEAST_IDLE_SECONDS } from '../../lib/server/process/variables.ts'
 import { arn, choice, flag, type Group, integer, named, type Setting, seconds, text, variableOf } from './setting.ts'
 
 const rows: readonly Group[] = [
@@ -75,6 +75,18 @@ const rows: readonly Group[] = [
         ...integer('access keys', 0, 100_000),
         zero: 'no limit',
         text: 'Maximum number of access keys per user, team or subject, expired and disabled ones included. Keys that an exchange made do not count. It is also the maximum number of federated identity credentials. Administrators whose key has no scope are exempt. Simultaneous creates may exceed the limit slightly. **Effect:** Beyond it, a create is a 403 `exceeded quota`.',
+      },
+    },
+  },
+  {
+    heading: 'Unused keys',
+    functions: ['lifecycle'],
+    settings: {
+      'max-idle-seconds': {
+        ...seconds,
+        minimum: LEAST_IDLE_SECONDS,
+        zero: 'never',
+        text: 'After how long without a use an access key ends: see [unused keys](operating.md#unused-keys). The time counts at the earliest from when this was set or shortened. **Cost:** Each key is read once a day. **Effect:** Nothing revives a key that has ended so.',
       },
     },
   },

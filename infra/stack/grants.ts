@@ -160,6 +160,9 @@ export const owners = table(onTable('Query', ['owner#*']))
 /** Reads and writes the progress of the garbage collector's pass over all objects. */
 export const progress = table(onTable(['GetItem', 'PutItem'], ['collector#pass']))
 
+/** Follows since when keys that nobody uses end, and reads what is recorded about them. Use it together with the grant that reads usage. */
+export const endUnused = table(onTable(['GetItem', 'PutItem', 'DeleteItem'], ['unused']))
+
 /** Reads and writes how far the publisher of events has come. */
 export const position = table(onTable(['GetItem', 'PutItem'], ['lifecycle#position']))
 

@@ -9,7 +9,7 @@ export const status = object('The access key that has or had the value. Empty if
   name: string('Name of the access key.'),
   uid: string('UID of the access key.'),
   phase: string('Ended if the key no longer has the value, otherwise the phase of the access key.', {
-    enum: ['Active', 'Disabled', 'Expired', 'Terminating', 'Ended'],
+    enum: ['Active', 'Disabled', 'Unused', 'Expired', 'Terminating', 'Ended'],
   }),
   owner: string('Owner of the access key: a user, team:TEAM or subject:SUBJECT.'),
 })

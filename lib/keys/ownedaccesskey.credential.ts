@@ -1,6 +1,6 @@
 /** Makes the items that are written when an access key is created, updated or deleted, first its credentials. */
 
-import { endsAccess, lifeIn } from '../access/users/ends.ts'
+import { endsAccess } from '../access/users/ends.ts'
 import type { UserInfo } from '../access/users/user.ts'
 import { invalidObject } from '../engine/meta/errors/status.ts'
 import type { Companion, Stored } from '../engine/storage/interface.ts'
@@ -8,6 +8,7 @@ import { KINDS } from '../kinds.ts'
 import { duplicateKey } from './credential/accesskey.ts'
 import { requireAbsentCredentials, type StoredKey } from './credential/credential.ts'
 import { decodeKeyInternal, type KeyInternal } from './credential/keyinternal.ts'
+import { lifeOfStored } from './credential/keystatus.ts'
 import type { KeyHash } from './credential/pepper.ts'
 import { recordEnd } from './credential/targetkeys.ts'
 import type { KeyIntent, Supplied } from './ownedaccesskey.values.ts'
@@ -112,7 +113,7 @@ export async function changedItems(
     ...facts,
     ...(before.activity !== undefined && { lastActivity: Math.floor(before.activity / 1000) }),
   }
-  const ends = isEndedBySomebody(intent) && endsAccess(lifeIn(before.object), lifeIn(after.object))
+  const ends = isEndedBySomebody(intent) && endsAccess(lifeOfStored(before), lifeOfStored(after))
   return [
     ...(await updateCredentials(update, at, services.keys)),
     ...unused,

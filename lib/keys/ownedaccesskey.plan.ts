@@ -8,7 +8,7 @@ import type { ScopeOptions } from '../access/scopes/project.ts'
 import { hasSelfRotate } from '../access/scopes/roles.ts'
 import { isUnrestricted } from '../access/scopes/unrestricted.ts'
 import { validateScope } from '../access/scopes/validatescope.ts'
-import { endOfIssued } from '../access/users/ends.ts'
+import { endOfIssued, FINAL, reopens } from '../access/users/ends.ts'
 import { effectiveUser, identityOf, isMaster, type KeySpec, keyIdentity } from '../access/users/identity.ts'
 import { lockoutWarning } from '../access/users/lockout.ts'
 import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../access/users/outliving.ts'
@@ -199,7 +199,7 @@ async function planUpdate(services: Services, write: Change): Promise<Planned> {
     ...issuedEnded(services, asked, before, { settled, dropsScopes, replaces: replacing !== undefined, now: at }),
     ...defined({ born, former: isChanged ? formerAfter(former, { before: previous, next }, now) : former }),
   }
-  const ofServer = intent?.type === 'rotation' || intent?.type === 'leak' ? intent : undefined
+  const ofServer = intent && 'change' in intent ? intent : undefined
   const change: PlannedChange | undefined = replacing
     ? replaceValues(written, {
         credential: replacing,
@@ -255,7 +255,7 @@ function issuedEnded(
     old: specOf(old.object),
     next: specOf(object),
     scopeChanged: settled.former?.at,
-    revives: !isActive(before) && isActive(lifeOf(object, before.lastActivity)),
+    revives: !isActive(before) && isActive(lifeOf(object, before)),
     ...change,
     now,
   })
@@ -318,7 +318,7 @@ function validate(
   const { maxTtl } = keys.limits
   const isNewTtl = !old || key.ttl !== specOf(old.object).ttl
   const isNewScope = !old || !isSameScope(key.scope, specOf(old.object).scope)
-  const { carried, ...right } = decodeKeyInternal(internal)
+  const { carried, endedUnused, ...right } = decodeKeyInternal(internal)
   return [
     ...validateIdentity(key),
     ...(isNewScope ? validateScope(key.scope) : []),
@@ -331,6 +331,9 @@ function validate(
       : []),
     ...(supplied === undefined ? [] : checkFormat(supplied)),
     ...(old && isForTarget(old) && supplied !== undefined ? [forbidden('spec.key', WITHOUT_VALUE)] : []),
+    ...(old && endedUnused !== undefined && reopens(specOf(old.object), key)
+      ? [forbidden('spec.disabled', FINAL)]
+      : []),
   ]
 }
 

@@ -70,7 +70,7 @@ export const spec = object('Desired state of the access key.', {
 export const status = object('Observed state of the access key.', {
   lastActivity: time('Last use of the key to access the API.'),
   owner: string('Owner of the key: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
-  phase: string('Active, Leaked, Disabled, Expired or Terminating.', { readOnly: true }),
+  phase: string('Active, Leaked, Disabled, Unused, Expired or Terminating.', { readOnly: true }),
   hint: string(
     'The last six characters of the current value, if it has the format of generated ones. Absent until the key is rotated.',
     { readOnly: true },

@@ -29,9 +29,12 @@ import { settle } from './values/settle.ts'
 export const lifeAt = ({ limits }: Services['keys'], stored: Stored, now: Date): KeyStatus =>
   keyStatus(lifeOfStored(stored), unixSeconds(now), limits)
 
+/** The states that nothing of a key changes. */
+const FINAL: readonly string[] = ['Terminating', 'Unused']
+
 /** Returns the phase of a key. A leak takes precedence over disabling, which it causes, until a new value is used. */
 export const phaseOf = ({ state }: KeyStatus, { ended }: KeyInternal): string =>
-  ended && state !== 'Terminating' ? 'Leaked' : state
+  ended && !FINAL.includes(state) ? 'Leaked' : state
 
 /** Returns the time in milliseconds. A text that the schema accepts but that is not a valid time sorts first. */
 export const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY

@@ -37,7 +37,7 @@ const columns: readonly Column[] = [
     description: 'Time until the key expires.',
     value: ({ status }, now) => timeLeft(status?.expirationTimestamp, now),
   },
-  column('Phase', 'status.phase', 'Active, Leaked, Disabled, Expired or Terminating.', wide),
+  column('Phase', 'status.phase', 'Active, Leaked, Disabled, Unused, Expired or Terminating.', wide),
   column('Rotated', 'status.lastRotation', 'Time since the key got its current value, if that is not the first one.', {
     type: 'date',
     ...wide,

@@ -47,13 +47,14 @@ export type ChangeValues = (
 ) => PlannedChange | undefined | Promise<PlannedChange | undefined>
 
 /**
- * What the server itself writes a key for. A rotation has the rules of a change of spec.key, and the report of a leak those of the update.
+ * What the server itself writes a key for. A rotation has the rules of a change of spec.key, and the report of a leak, and the end of an
+ * unused key, those of the update.
  * The items of a removal replace those for the same credential. Of a key that expires, or that an exchange takes back, nobody has ended
  * the access.
  */
 export type KeyIntent =
   | ExchangeIntent
-  | { type: 'rotation' | 'leak'; change: ChangeValues }
+  | { type: 'rotation' | 'leak' | 'unused'; change: ChangeValues }
   | { type: 'removal' | 'takeBack'; items(before: Stored): readonly Companion[] }
   | { type: 'expiry' }
 

@@ -1,6 +1,7 @@
 /** Decides about a rotation of an access key, and changes the values of the key. */
 
 import { evaluateHere } from '../access/scopes/evaluate.ts'
+import { FINAL } from '../access/users/ends.ts'
 import { isOfCluster } from '../access/users/reviewright.ts'
 import { endlessErrors, NO_FINISH, overlapErrors, replaceableFrom } from '../access/users/selfrotate.ts'
 import { rfc3339OfUnix, unixSeconds } from '../engine/meta/encoding/time.ts'
@@ -40,6 +41,7 @@ function demandAlive({ keys }: Services, settled: KeyInternal, old: Stored, { us
   const { name = '', uid } = old.object.metadata
   const { state, expires } = lifeAt(keys, old, now)
   if (state === 'Terminating') throw conflict(resource, name, 'the access key is being deleted')
+  if (state === 'Unused') throw conflict(resource, name, FINAL)
   if (expires !== undefined && expires <= unixSeconds(now)) {
     throw conflict(resource, name, 'expired access keys cannot be rotated')
   }

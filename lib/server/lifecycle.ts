@@ -6,6 +6,7 @@ import { kindOf } from '../keys/events/event.ts'
 import type { Lifecycle } from '../keys/events/lifecycle.ts'
 import { publish } from '../keys/events/publish.ts'
 import { runLifecycle } from '../keys/events/run.ts'
+import type { UnusedKeys } from '../keys/events/unused.ts'
 import { markRecording } from '../keys/events/usage.ts'
 import { OwnedAccessKey } from '../keys/ownedaccesskey.ts'
 import { keysThrough } from './keysthrough.ts'
@@ -21,14 +22,19 @@ const NONE = 'none'
 
 /**
  * Returns the handler. A schedule invokes it every minute, which guarantees that events are published. The stream of the
- * table also invokes it, so that they are published within seconds. The handler ignores the content of the stream's records.
+ * table also invokes it, so that they are published within seconds. The handler ignores the content of the stream's records. It returns what
+ * was last found of keys that nobody uses, which a deployment prints.
  */
 export function lifecycleHandler() {
   const server = createServer(process.env)
   const { config, log, sleep } = server
   const bus = lazy(() => openBus(config.eventBus))
   let isMarked = false
-  return async (_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
+  let unused: UnusedKeys | undefined
+  return async (
+    _event: unknown,
+    context: Pick<Context, 'getRemainingTimeInMillis'>,
+  ): Promise<{ unused?: UnusedKeys }> => {
     let published = 0
     let rotationsReplaced = 0
     try {
@@ -37,6 +43,8 @@ export function lifecycleHandler() {
         store: server.storeOf(OwnedAccessKey),
         storage: server.storage,
         limits: server.limits,
+        maxIdleSeconds: config.maxIdleSeconds,
+        isNew: !isMarked,
         recordSources: server.recordSources,
         now: server.now,
         hasTime,
@@ -65,12 +73,16 @@ export function lifecycleHandler() {
       }
       // A change of the setting starts new processes.
       if (!isMarked) await markRecording(life, server.recordUsage)
+      const { settled, remaining, unused: found = unused } = await runLifecycle(life)
       isMarked = true
-      const { settled, remaining } = await runLifecycle(life)
-      if (published === 0 && settled === 0 && rotationsReplaced === 0) return
+      if (found !== unused) log('info', 'unused keys', { ...found })
+      unused = found
+      const answer = unused ? { unused } : {}
+      if (published === 0 && settled === 0 && rotationsReplaced === 0) return answer
       const counts = { published, settled, ...(remaining && { remaining }) }
       const values = { eventsPublished: published, eventsFailed: 0, rotationsReplaced }
       log('info', 'events', counts, [{ values }])
+      return answer
     } catch (error) {
       log('error', 'events', { published, error: describeError(error) }, [
         { values: { eventsPublished: published, eventsFailed: 1 } },

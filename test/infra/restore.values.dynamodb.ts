@@ -85,6 +85,7 @@ const histories: Record<string, { before?: (name: string) => Item[]; after?: (na
   },
   'rotated and used, but not settled': { after: (name) => rotated(name, { pending: true, firstUsed: NOW }) },
   'replaced by a value that is not told by a tombstone': { after: (name) => [rotated(name, {})[1]] },
+  'ended because nobody used it': { after: (name) => [{ ...itemOf(name), endedUnused: NOW }] },
   leaked: { after: (name) => [tombstone(itemOf(name), 'leaked')] },
   'rotated, not used': { after: (name) => rotated(name, { pending: true }) },
   'used first': {
@@ -100,6 +101,7 @@ const histories: Record<string, { before?: (name: string) => Item[]; after?: (na
 }
 const nameOf = (title: string) => title.replaceAll(/[^a-z]+/g, '-')
 const ended = [
+  'ended because nobody used it',
   'leaked',
   'replaced by a value that is not told by a tombstone',
   'rotated and settled',
@@ -125,6 +127,8 @@ async function publish(): Promise<string[]> {
     keysThrough: keysThrough(server.parts.storage, () => true),
     storage: server.parts.storage,
     limits: {},
+    maxIdleSeconds: 0,
+    isNew: false,
     recordSources: true,
     now: () => new Date(),
     hasTime: () => true,

@@ -652,6 +652,7 @@ test('events', async () => {
   expect(at.log.join('')).toContain('"message":"events lost"')
   expect(at.log.filter((line) => line.includes('"level":"error","message":"events"'))).toEqual([])
   expect(await versionOf()).not.toBe(before)
+  expect(at.log.join('')).toContain('"message":"unused keys"')
 })
 
 // A request waits a second for such a write, which a busy machine exceeds.

@@ -82,6 +82,7 @@ export async function startWithRoles(): Promise<RoleDeployment> {
   const restore = applyEnvironment({
     ...defaultEnvironment,
     ...environment,
+    MAX_IDLE_SECONDS: '604800',
     ACCESS_KEY_SECRET_ID: accessKey,
     VIRTUAL_CLUSTER_SECRETS_PREFIX: prefix,
     CLUSTER_SECRETS_PREFIX: prefix.replace('virtualclusters', 'clusters'),

@@ -59,6 +59,11 @@ test.each<[setting: string, refused: readonly unknown[], taken: readonly unknown
   ['key-retention-seconds', [-1, 'week'], [0, 604_800]],
   ['federated-key-retention-seconds', [-1, 'day'], [0, 86_400]],
   ['reject-id-tokens-before', [-1, '2026-11-22T12:00:00Z', 1.5], [0, 1_795_348_800]],
+  [
+    'max-idle-seconds',
+    [-1, 1, 604_799, 604_800.5, '1e9', ' 604800', 'a week', '', 3_153_600_001, '9'.repeat(400)],
+    [0, 604_800, 3_153_600_000],
+  ],
   ['max-keys-per-owner', [-1, 1.5, 'many', 100_001], [0, 1000]],
   ['max-exchange-ttl-seconds', [0, 59, 86_401, 'hour'], [60, 43_200]],
   ['exchange-throttle-rate', [0, 10_001, 'fast'], [1, 50]],

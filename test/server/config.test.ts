@@ -54,6 +54,7 @@ test.each([
   ['REJECT_ID_TOKENS_BEFORE', ['-1', '2026-11-22', '1'.repeat(13)]],
   ['WATCHES_PER_KEY', ['-1', 'many']],
   ['API_URL', ['', 'http://a', 'https://a?b', 'a']],
+  ['MAX_IDLE_SECONDS', ['-1', '1', '604799', '1h', '12345678901']],
   ['MAX_EXCHANGE_TTL_SECONDS', ['-1', '1h']],
   ['ALLOW_PRIVATE_ISSUERS', ['no', 'True', '1']],
   ['COMPRESS_STREAMS', ['no', 'True', '1']],

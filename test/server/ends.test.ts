@@ -6,7 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { UserInfo } from '../../lib/access/users/user.ts'
+import { endUnusedKeys } from '../../lib/keys/events/unused.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { type AccountCluster, startAccountCluster } from '../support/accountcluster.ts'
+import { endless } from '../support/deadlines.ts'
 import { type Federation, provider, providers, startFederation, trusts } from '../support/federation.ts'
 import { apiVersion, clusters, keys, management } from '../support/objects.ts'
 import type { Answer } from '../support/request.ts'
@@ -184,6 +187,27 @@ const aSecond = () => delay(1100)
 const revoke = (spec: object) =>
   whileFunctionsRun(server.post(revocations, { apiVersion, kind: 'AccessKeyRevocation', spec }))
 
+/** Ends a key as if nobody had used it for days. */
+async function whileNobodyUses({ name }: Pick<World, 'name'>): Promise<Answer> {
+  const { storage } = server.parts
+  const run = (at: Date) =>
+    endUnusedKeys(
+      {
+        ...server.parts,
+        store: server.parts.storeOf(OwnedAccessKey),
+        storage: { ...storage, list: (table, request) => storage.list(table, { ...request, key: name }) },
+        now: () => at,
+        maxIdleSeconds: 60,
+        hasTime: () => true,
+        deadline: endless,
+      },
+      async () => undefined,
+    )
+  await run(new Date())
+  expect(await run(new Date(Date.now() + 3 * 86_400_000))).toMatchObject({ ended: 1 })
+  return server.call(`${keys}/${name}`)
+}
+
 const none: Expected = { value: false, token: false, secret: false, watch: false }
 /** The value and what it made live, and nothing that was issued. */
 const valueOnly: Expected = { value: true, token: false, secret: false, watch: false }
@@ -279,6 +303,7 @@ const ofKeys: Row[] = [
     back: valueOnly,
   },
   { cause: 'deleted by a revocation', act: ({ name }) => revoke({ action: 'Delete', names: [name] }), after: none },
+  { cause: 'unused for too long', act: (world) => whileNobodyUses(world), after: none },
   {
     cause: 'of a maker that is deleted',
     act: ({ maker }) => remove(`${keys}/${maker}`),
@@ -362,6 +387,31 @@ async function play(world: World, { act, after, undo, back }: Row): Promise<void
 
 describe('a key that is', () => {
   test.each(ofKeys)('$cause', async (row) => play(await plainWorld(row.spec), row))
+})
+
+test('nothing revives a key that was unused for too long', async () => {
+  const { name, token } = await server.makeKey({ user: 'alice' })
+  await whileNobodyUses({ name })
+  const { json } = await server.post(`${management}/selves`, {}, token)
+  expect([json.code, json.message]).toEqual([401, 'access key has ended, because nobody used it for too long'])
+  const final = 'nobody used the access key for too long, so it has ended for good: make another one'
+  const enabled = await server.patch(`${keys}/${name}`, { spec: { disabled: false } })
+  expect([enabled.status, enabled.json.message]).toEqual([
+    422,
+    expect.stringContaining(`spec.disabled: Forbidden: ${final}`),
+  ])
+  const given = await server.patch(`${keys}/${name}`, {
+    spec: { disabled: null, key: `another-value-of-this-key-${++count}` },
+  })
+  expect(given.status).toBe(422)
+  const rotated = await server.post(`${keys}/${name}/rotate`, { spec: {} })
+  expect([rotated.status, rotated.json.message]).toEqual([409, expect.stringContaining(final)])
+  const looked = await server.post(`${management}/accesskeylookups`, { spec: { key: token } })
+  const { status } = (await server.call(`${keys}/${name}`)).json
+  expect([looked.json.status.phase, status.phase]).toEqual(['Unused', 'Unused'])
+  // It may have leaked all the same.
+  expect((await server.post('/leaks', { credentials: [token] }, '')).status).toBe(202)
+  expect((await server.call(`${keys}/${name}`)).json.status).toMatchObject({ phase: 'Unused', leak: {} })
 })
 
 describe('an exchange, with its', () => {

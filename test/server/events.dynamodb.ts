@@ -43,7 +43,7 @@ beforeAll(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now(), shouldAdvanceTime: true })
   parts = createParts(process.env)
   const handler = lifecycleHandler()
-  run = () => handler({}, { getRemainingTimeInMillis: () => 60_000 })
+  run = async () => void (await handler({}, { getRemainingTimeInMillis: () => 60_000 }))
 })
 afterAll(async () => {
   vi.useRealTimers()

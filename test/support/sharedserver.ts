@@ -94,7 +94,9 @@ async function start(settings: Record<string, string>): Promise<Shared> {
  * Publishes the events so far, as the schedule of a deployment does. Call it before everything that is to be published: the first run
  * in a table that other files have used begins at the end of its log.
  */
-export const publishEvents = (): Promise<void> => lifecycleHandler()({}, context)
+export async function publishEvents(): Promise<void> {
+  await lifecycleHandler()({}, context)
+}
 
 /** Collects the objects whose owners are gone, as the schedule of a deployment does. */
 export async function collectGarbage(): Promise<void> {

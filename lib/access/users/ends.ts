@@ -10,22 +10,25 @@ import { own } from '../../engine/meta/value/walk.ts'
 import { isSameScope } from '../scopes/chain.ts'
 import type { KeySpec } from './identity.ts'
 
-/** The part of a life that people end. An expiry ends by itself. */
+/** The part of a life that somebody ends, or the deployment. An expiry ends by itself. */
 interface Life {
   deleted: boolean
   disabled: boolean
+  /** When the deployment has ended a key that nobody used, in unix seconds. Such a key is disabled as well, so that every release obeys. */
+  endedUnused?: number | undefined
 }
 
-/** Returns what the object says of its life. */
-export const lifeIn = ({ metadata, spec }: KubeObject): Life => ({
+/** Returns what the object says of its life. What the deployment has ended is not in it. */
+export const lifeIn = ({ metadata, spec }: KubeObject): Omit<Life, 'endedUnused'> => ({
   deleted: metadata.deletionTimestamp !== undefined,
   disabled: endsByField('disabled', spec?.disabled),
 })
 
-/** What people end access by, in order of precedence, as it is called in phases. */
+/** What access is ended by, in order of precedence, as it is called in phases. */
 const CAUSES = {
   Terminating: ({ deleted }: Life) => deleted,
-  Disabled: ({ disabled }: Life) => disabled,
+  Unused: ({ endedUnused }: Life) => endedUnused !== undefined,
+  Disabled: ({ disabled, endedUnused }: Life) => disabled && endedUnused === undefined,
 } satisfies Record<string, (life: Life) => boolean>
 
 export type Cause = keyof typeof CAUSES
@@ -42,6 +45,12 @@ export const endsAccess = (before: Life, after: Life): boolean =>
 /** Returns by what a change ends access, in addition to what had ended it before. */
 export const addedCauses = (before: Life, after: Life): Cause[] =>
   causesOf(after).filter((cause) => !causesOf(before).includes(cause))
+
+/** Why a key that nobody used gives no access again. */
+export const FINAL = 'nobody used the access key for too long, so it has ended for good: make another one'
+
+/** Reports whether a change of the spec would give access again. */
+export const reopens = (old: EndingFields, next: EndingFields): boolean => isClosed(old) && !isClosed(next)
 
 /** The fields of a spec that end access, each with the values that do. */
 const FIELDS = { disabled: (value: unknown) => value === true } as const
@@ -71,7 +80,7 @@ export function lengthens(old: KeySpec, next: KeySpec): boolean {
   const after = lifetimeOf(next)
   const fromActivity = after !== Number.POSITIVE_INFINITY && next.ttlAfterLastActivity === true
   const slides = fromActivity && old.ttlAfterLastActivity !== true && before !== Number.POSITIVE_INFINITY
-  return after > before || slides || (isClosed(old) && !isClosed(next))
+  return after > before || slides || reopens(old, next)
 }
 
 /** Returns the ttl in seconds: Infinity if it is 0 or absent. */

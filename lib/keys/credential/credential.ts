@@ -196,7 +196,7 @@ export const BRIEF = 'brief'
 export function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: number): Credential {
   const { name = '', uid = '', generation } = object.metadata
   const spec = (object.spec ?? {}) as KeySpec & { identity?: Record<string, JsonValue> }
-  const { creator, carried, makers, federation, signedIn, tokensEnded, reviewScope } = internal
+  const { creator, carried, makers, federation, signedIn, tokensEnded, reviewScope, endedUnused } = internal
   const { name: user, identity, groups } = effectiveUser({ spec, creator })
   return defined({
     name,
@@ -207,7 +207,7 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
     identity,
     groups,
     chain: effectiveChain({ spec, carried }),
-    ...lifeOf(object, lastActivity),
+    ...lifeOf(object, { lastActivity, endedUnused }),
     sourceCIDRs: spec.sourceCIDRs?.length ? spec.sourceCIDRs : undefined,
     specUser: spec.user || undefined,
     specTeam: spec.team || undefined,

@@ -15,6 +15,7 @@ import {
   isNonEmptyTextList,
   type Kept,
   keptRecord,
+  LIFE_OPTIONAL,
   part,
   REVIVES_TOKENS,
   type RecordOf,
@@ -166,6 +167,8 @@ const OPTIONAL = {
   tokensNotBefore: restricts('0.1.0', isCount),
   /** The last second of which what the key has issued is dead, in unix seconds: see `endOfIssued`, and `settle` for values. */
   tokensEnded: restricts('0.2.0', isCount, REVIVES_TOKENS),
+  /** When the deployment has ended the key, because nobody used it, in unix seconds. It never changes. */
+  endedUnused: LIFE_OPTIONAL.endedUnused,
   /** The last expiry that a write of the row has announced to watches, in unix seconds. */
   touchedExpiry: isCount,
 }

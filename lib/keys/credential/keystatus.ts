@@ -5,18 +5,26 @@
 import { type Cause, closedBy, lifeIn } from '../../access/users/ends.ts'
 import type { KeySpec } from '../../access/users/identity.ts'
 import type { KubeObject } from '../../engine/meta/types.ts'
+import { defined } from '../../engine/meta/value/defined.ts'
 import type { Stored } from '../../engine/storage/interface.ts'
+import { decodeKeyInternal } from './keyinternal.ts'
 import type { LIFE, LIFE_OPTIONAL, RecordOf } from './strictrecord.ts'
 
 /** The part of a credential that determines its lifetime. */
 export interface KeyLife extends RecordOf<typeof LIFE, typeof LIFE_OPTIONAL> {}
 
-/** Returns the lifetime members of a key object. The last activity is stored beside the object. */
-export function lifeOf(object: KubeObject, lastActivity?: number): KeyLife {
+/** What is stored beside the object of a key and determines its lifetime. */
+type Beside = Pick<KeyLife, 'lastActivity' | 'endedUnused'>
+
+/** Returns the lifetime members of a key object. */
+export function lifeOf(
+  object: KubeObject,
+  { lastActivity, endedUnused }: { [Name in keyof Beside]?: Beside[Name] | undefined } = {},
+): KeyLife {
   const { ttl, ttlAfterLastActivity } = (object.spec ?? {}) as KeySpec
   return {
     created: Math.floor(Date.parse(object.metadata.creationTimestamp ?? '') / 1000),
-    ...(lastActivity !== undefined && { lastActivity }),
+    ...defined({ lastActivity, endedUnused }),
     ...(ttl && { ttl: Math.min(Number(ttl), Number.MAX_SAFE_INTEGER) }),
     ttlAfterLastActivity: ttlAfterLastActivity === true,
     ...lifeIn(object),
@@ -24,8 +32,15 @@ export function lifeOf(object: KubeObject, lastActivity?: number): KeyLife {
 }
 
 /** Returns the lifetime members of a stored key. The store keeps the last activity in milliseconds. */
-export const lifeOfStored = ({ object, activity }: Pick<Stored, 'object' | 'activity'>): KeyLife =>
-  lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000))
+export const lifeOfStored = ({
+  object,
+  internal,
+  activity,
+}: Pick<Stored, 'object' | 'internal' | 'activity'>): KeyLife =>
+  lifeOf(object, {
+    lastActivity: activity === undefined ? undefined : Math.floor(activity / 1000),
+    endedUnused: decodeKeyInternal(internal).endedUnused,
+  })
 
 type KeyState = 'Active' | 'Expired' | Cause
 
@@ -54,8 +69,14 @@ export function keyStatus(life: KeyLife, now: number, limits: LifeLimits = {}): 
 const state = (life: KeyLife, now: number, expires: number | undefined): KeyState =>
   closedBy(life) ?? (expires !== undefined && now >= expires ? 'Expired' : 'Active')
 
-/** Returns the first second in which the key is expired, or undefined when it never expires. */
+/** Returns the first second in which the key is expired or has ended unused, or undefined when it never expires. */
 export function expiryOf(life: KeyLife, limits: LifeLimits = {}): number | undefined {
+  const { endedUnused = Number.POSITIVE_INFINITY } = life
+  const end = Math.min(endedUnused, endOfTtl(life, limits) ?? Number.POSITIVE_INFINITY)
+  return end === Number.POSITIVE_INFINITY ? undefined : end
+}
+
+function endOfTtl(life: KeyLife, limits: LifeLimits): number | undefined {
   const ttl = boundTtl(life.ttl, limits)
   if (ttl === undefined) return undefined
   const from = life.ttlAfterLastActivity ? Math.max(life.created, life.lastActivity ?? 0) : life.created
@@ -68,7 +89,7 @@ function boundTtl(ttl: number | undefined, { maxTtl }: LifeLimits): number | und
 }
 
 /** Maximum age of the stored last activity before it is updated. */
-const ACTIVITY_SECONDS = 60
+export const ACTIVITY_SECONDS = 60
 
 /**
  * Reports whether a use of the key should update its last activity. Short ttls need earlier updates, so that sliding
@@ -87,4 +108,5 @@ export const INVALID_KEY_REASONS: Readonly<Record<Exclude<KeyState, 'Active'>, s
   Disabled: 'access key is disabled',
   Expired: 'access key has expired',
   Terminating: 'access key is being deleted',
+  Unused: 'access key has ended, because nobody used it for too long',
 }

@@ -98,6 +98,8 @@ export const LIFE_OPTIONAL = {
   lastActivity: isCount,
   /** 0 or absent means that the key has no expiry of its own. */
   ttl: restricts('0.1.0', isCount),
+  /** When the deployment has ended the key, because nobody used it. */
+  endedUnused: restricts('0.2.0', isCount, 'the key is disabled with it, which release 0.1.0 obeys'),
 }
 
 /**

@@ -1,11 +1,11 @@
 /** Derives what happened to a key from a change of its object in the log. */
 
-import { addedCauses, closedBy, endsByField, lifeIn } from '../../access/users/ends.ts'
+import { addedCauses, closedBy, endsByField } from '../../access/users/ends.ts'
 import type { JsonValue, KubeObject } from '../../engine/meta/types.ts'
 import { deepEqual } from '../../engine/meta/value/equal.ts'
 import type { Change, Stored } from '../../engine/storage/interface.ts'
 import { decodeKeyInternal, type KeyInternal } from '../credential/keyinternal.ts'
-import { expiryOf, type LifeLimits, lifeOf } from '../credential/keystatus.ts'
+import { expiryOf, type LifeLimits, lifeOf, lifeOfStored } from '../credential/keystatus.ts'
 import { sameHash } from '../values/keyvalues.ts'
 import type { KeyOccurrence } from './event.ts'
 import { actorOf, type Happened, occurrenceOf } from './keydata.ts'
@@ -29,7 +29,7 @@ interface Moment {
 function derive(type: Change['type'], stored: Stored, previous: Stored | undefined, moment: Moment): Happened[] {
   if (type === 'ADDED' || !previous) return [{ kind: 'created', unique: '' }]
   if (type === 'DELETED') return isDeleted(previous.object) ? [] : [...expiredBefore(previous, moment), DELETED]
-  return [...revocations(previous.object, stored.object, moment), ...changes(previous, stored, moment)]
+  return [...revocations(previous, stored, moment), ...changes(previous, stored, moment)]
 }
 
 /** The deletion of a key, or the mark of one that finalizers keep. Its removal later is not an event. */
@@ -38,8 +38,8 @@ const DELETED: Happened = { kind: 'revoked', unique: 'Deleted', data: { how: 'De
 const isDeleted = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
 
 /** A key is revoked once for each cause, and deleted once at all. */
-const revocations = (before: KubeObject, after: KubeObject, { rv }: Moment): Happened[] =>
-  addedCauses(lifeIn(before), lifeIn(after)).map((how) =>
+const revocations = (before: Stored, after: Stored, { rv }: Moment): Happened[] =>
+  addedCauses(lifeOfStored(before), lifeOfStored(after)).map((how) =>
     how === 'Terminating' ? DELETED : { kind: 'revoked', unique: `${how} ${rv}`, data: { how } },
   )
 

@@ -13,9 +13,9 @@ import { occurrenceOf } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 
 /** How many days before its expiry an event tells of a key. */
-const DAYS = [30, 14, 7, 1] as const
+export const DAYS = [30, 14, 7, 1] as const
 /** A key is told of only if its ttl is so many times as long. */
-const LEAST_TTL = 4
+export const LEAST_TTL = 4
 
 /** Sends what happened in the window: keys that expired, and keys that are so many days before it. */
 export async function sendExpiries(life: Lifecycle, { after, to }: Window, send: Send): Promise<void> {

@@ -13,6 +13,10 @@ export interface Lifecycle {
   store: Store
   storage: Storage
   limits: LifeLimits
+  /** After how many seconds without a use keys end. 0: never. */
+  maxIdleSeconds: number
+  /** Whether the process is new: then the settings may have changed. */
+  isNew: boolean
   /** Whether the history of a key may say from which addresses it was used. */
   recordSources: boolean
   now(): Date

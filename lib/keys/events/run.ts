@@ -19,6 +19,7 @@ import type { Lifecycle, Send } from './lifecycle.ts'
 import { movePosition, type Position, readPosition } from './position.ts'
 import { sendStalled, settleRotations } from './rotations.ts'
 import { sendSignals } from './signals.ts'
+import { endUnusedKeys, type UnusedKeys } from './unused.ts'
 import { forgetDeleted } from './usage.ts'
 
 export interface Run {
@@ -26,6 +27,8 @@ export interface Run {
   published: number
   /** Rotations settled. */
   settled: number
+  /** What was found of keys that nobody uses, if that was due. */
+  unused?: UnusedKeys
   /** Set if the time ran out: the next run continues. */
   remaining?: true
 }
@@ -50,7 +53,8 @@ export async function runLifecycle(life: Lifecycle): Promise<Run> {
     const isHourly = secondsOf(life) - position.until >= HOUR_SECONDS + LAG_SECONDS
     await sendSignals(life, send, isHourly)
     if (isHourly) run.settled = await followHours(life, send, position)
-    return run
+    const unused = isHourly || life.isNew ? await endUnusedKeys(life, send) : undefined
+    return { ...run, ...(unused && { unused }) }
   } catch (error) {
     if (error instanceof OutOfTime) return { ...run, remaining: true }
     throw error

@@ -66,6 +66,14 @@ function attributesOf(fact: UsageFact): JsonObject {
   return { entry: encodeEntry(fact.entry) }
 }
 
+/** Returns the last day on which a use is recorded in items of a key, as `2026-11-26`, or an empty text. A refused request is no use. */
+export const lastDayOf = (items: readonly Pick<CompanionItem, 'sk' | 'attributes'>[]): string =>
+  items
+    .filter(({ sk }) => !sk.startsWith(DENIED))
+    .map(({ attributes: { day } }) => String(day))
+    .sort()
+    .at(-1) ?? ''
+
 /** Returns how a cluster is shown. */
 export const placeName = (place: UsedPlace): string =>
   place.type === 'cluster' ? `clusters/${place.name}` : `virtualclusters/${place.namespace}/${place.name}`

@@ -149,11 +149,12 @@ const find = (values: readonly KeyValue[], { credential }: KeyValue): KeyValue |
 
 /** Returns what the credential of a value repeats. If it is unchanged, the credential is not written. */
 function partsOf({ object, internal }: StoredKey, value: KeyValue) {
-  const { creator, carried, federation, pending } = decodeKeyInternal(internal)
+  const { creator, carried, federation, pending, endedUnused } = decodeKeyInternal(internal)
   return {
     creator,
     carried,
     federation,
+    endedUnused,
     value,
     pending: value.state === 'Current' ? pending : undefined,
     spec: object.spec ?? {},

@@ -6,7 +6,7 @@ import { parseSpaceNamespace } from '../../access/scopes/space.ts'
 import { withoutTrailingSlashes } from '../../engine/meta/value/slashes.ts'
 import { checkVariable, type Environment, type Form, matching, requiredText } from './environment.ts'
 import { lazy } from './lazy.ts'
-import { defaults, forms } from './variables.ts'
+import { defaults, forms, LEAST_IDLE_SECONDS } from './variables.ts'
 
 /** A setting, and the forms of the variables that it is read from. */
 interface Setting<T> {
@@ -165,6 +165,15 @@ const settings = {
   ),
   /** Maximum lifetime of access keys in seconds. 0 means no limit. It also applies to existing keys. */
   maxKeyTtlSeconds: seconds('MAX_KEY_TTL_SECONDS'),
+  /** After how many seconds without a use access keys end. 0 means never. */
+  maxIdleSeconds: from(
+    'MAX_IDLE_SECONDS',
+    {
+      accepts: (digits) => /^\d{0,10}$/.test(digits) && (Number(digits) === 0 || Number(digits) >= LEAST_IDLE_SECONDS),
+      form: `0, or at least ${LEAST_IDLE_SECONDS} seconds`,
+    },
+    (digits) => Number(digits || defaults.MAX_IDLE_SECONDS),
+  ),
   maxTokenTtlSeconds: seconds('MAX_TOKEN_TTL_SECONDS'),
   /** 0 means no limit: the virtual cluster decides. */
   maxCertificateTtlSeconds: seconds('MAX_CERTIFICATE_TTL_SECONDS'),

@@ -10,6 +10,7 @@ export const defaults = {
   PROJECT_NAMESPACE_PREFIX: 'p-',
   SPACE_NAMESPACE: 'p-{project}-s-{space}',
   MAX_KEY_TTL_SECONDS: 0,
+  MAX_IDLE_SECONDS: 0,
   MAX_TOKEN_TTL_SECONDS: 30 * DAY_SECONDS,
   MAX_CERTIFICATE_TTL_SECONDS: 0,
   MAX_EXCHANGE_TTL_SECONDS: DAY_SECONDS / 2,
@@ -27,6 +28,9 @@ export const defaults = {
   ON_LEAK: 'disable',
   CONSOLE_SCOPES: 'openid email profile',
 } as const
+
+/** The least time after which a key that nobody uses may end. */
+export const LEAST_IDLE_SECONDS = 7 * DAY_SECONDS
 
 const HTTPS_URL = 'an https URL without query and fragment'
 

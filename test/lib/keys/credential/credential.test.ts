@@ -89,6 +89,7 @@ describe('writing credentials', () => {
     expect([...(companion.remove ?? [])].sort()).toEqual(
       [
         'makers',
+        'endedUnused',
         'displayName',
         'email',
         'expiry',

@@ -33,6 +33,8 @@ export function publisherOf(world: World, limits = {}): Publisher {
         keysThrough: keysThrough(world.storage, () => true),
         storage: world.storage,
         limits,
+        maxIdleSeconds: 0,
+        isNew: false,
         recordSources: true,
         now: world.now,
         hasTime: () => true,
