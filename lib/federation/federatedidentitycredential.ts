@@ -3,7 +3,7 @@
 import { isSameScope, withScope } from '../access/scopes/chain.ts'
 import { evaluateHere } from '../access/scopes/evaluate.ts'
 import { identityOf, isMaster, keyIdentity, MASTERS, ownsKey } from '../access/users/identity.ts'
-import { lockoutWarning } from '../access/users/lockout.ts'
+import { lockoutWarning, NARROWED } from '../access/users/lockout.ts'
 import {
   addedScopes,
   chainAfterChange,
@@ -129,7 +129,7 @@ function lockout(before: Stored, after: Pick<Stored, 'object' | 'internal'> | un
   if (!isOpenTrust(before)) return undefined
   const narrows = after && narrowsClaims(specOf(before.object), specOf(after.object))
   const what = `federated identity credential ${JSON.stringify(before.object.metadata.name ?? '')}`
-  return lockoutWarning(what, reviewer(before), after && reviewer(after), narrows)
+  return lockoutWarning(what, reviewer(before), after && reviewer(after), narrows ? NARROWED : undefined)
 }
 
 /** Returns the provider that a trust names, if the user may use it. */

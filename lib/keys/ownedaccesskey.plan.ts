@@ -10,7 +10,7 @@ import { isUnrestricted } from '../access/scopes/unrestricted.ts'
 import { validateScope } from '../access/scopes/validatescope.ts'
 import { endOfIssued, FINAL, reopens } from '../access/users/ends.ts'
 import { effectiveUser, identityOf, isMaster, type KeySpec, keyIdentity } from '../access/users/identity.ts'
-import { lockoutWarning } from '../access/users/lockout.ts'
+import { lockoutWarning, REPLACED } from '../access/users/lockout.ts'
 import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../access/users/outliving.ts'
 import {
   addedScopes,
@@ -218,7 +218,9 @@ async function planUpdate(services: Services, write: Change): Promise<Planned> {
     forbiddenUpdate(services, changed, before, context, drops)
   const warnings = async () => [
     ...writeWarnings(changed, before, { user, limits: keys.limits, scopes }),
-    ...[lockout(services, before, changed, context)].filter((one) => one !== undefined),
+    ...[lockout(services, before, changed, context, replacing ? REPLACED : undefined)].filter(
+      (one) => one !== undefined,
+    ),
     ...(dryRun && !isSameScope(previous, next) ? await narrowedScopeWarnings(changed, before, user, services) : []),
   ]
   const course = {
@@ -417,11 +419,12 @@ function lockout(
   before: Stored,
   after: WrittenKey | undefined,
   { now }: RequestContext,
+  end?: typeof REPLACED,
 ): string | undefined {
   const { ended } = decodeKeyInternal(before.internal)
   if (ended !== undefined || keyStatus(lifeOfStored(before), unixSeconds(now), keys.limits).state !== 'Active') return
   const { name = '' } = before.object.metadata
-  return lockoutWarning(`access key "${name}"`, reviewer(before), after && reviewer(after))
+  return lockoutWarning(`access key "${name}"`, reviewer(before), after && reviewer(after), end)
 }
 
 /** Reports whether the key is the user's own and lacks a group of theirs, such as system:masters. */

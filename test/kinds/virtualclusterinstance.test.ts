@@ -125,6 +125,47 @@ describe('what can never work', async () => {
     },
   )
 
+  // threat: virtual-10
+  test.each([
+    'http://me:hunter2@proxy.example.com',
+    'https://hunter2@proxy.example.com',
+    'ftp://proxy.example.com',
+    'socks4://proxy.example.com',
+    'javascript:alert(1)',
+    'proxy.example.com:8080',
+    'https://proxy.example.com/path',
+    'https://proxy.example.com?hunter2',
+    'https://proxy.example.com:0',
+    'https://proxy.example.com:65536',
+    'https://proxy .example.com',
+    'http://proxy.example.com\n',
+  ])('in the proxy %j is a 422 that repeats no password', async (proxyURL) => {
+    const [cause, ...more] = await refused({ proxyURL })
+    expect([cause, more]).toEqual([
+      expect.stringMatching(
+        /^spec\.proxyURL: Invalid value: .*: must be an https, http or socks5 URL with a host, without user, path and query$/s,
+      ),
+      [],
+    ])
+    if (proxyURL.includes('@')) expect(cause).not.toContain('hunter2')
+  })
+
+  test.each(['10.0.0.1', 'vc.internal:8443', '*.internal', 'vc..internal', '-vc', 'a'.repeat(254), '2001:db8::1'])(
+    'in the name of the certificate %j is a 422',
+    async (tlsServerName) =>
+      expect(await refused({ tlsServerName })).toEqual([
+        expect.stringMatching(/^spec\.tlsServerName: (Invalid value: .*: must be a DNS name, without a port|Too long)/),
+      ]),
+  )
+
+  test.each([
+    { proxyURL: 'socks5://proxy.example.com:1080', tlsServerName: 'vc.internal' },
+    { proxyURL: 'http://[2001:db8::1]:3128/', tlsServerName: 'a1.example.com' },
+    { proxyURL: '', tlsServerName: '' },
+  ])('is not in %j', async (spec) => {
+    await create(spec)
+  })
+
   test('in the name of the secret is a 422', async () => {
     const [cause] = await refused({ credentialsSecretRef: { secretName: 'a b' } })
     expect(cause).toContain('spec.credentialsSecretRef.secretName: Invalid value: "a b": must be steps of letters')
@@ -164,6 +205,32 @@ describe('access to an instance', () => {
     )
     expect([status.code, status.message]).toEqual([403, expect.stringContaining('spec.owner')])
   })
+
+  // threat: users-31
+  test.each([{ proxyURL: 'http://evil.example.com' }, { tlsServerName: 'evil.example.com' }])(
+    'nobody but administrators sends its clients elsewhere, by %j',
+    async (change) => {
+      const world = worldOf(kind, deployment.parts)
+      const access = [{ verbs: ['*'], users: ['bob'] }]
+      const set = { proxyURL: 'http://proxy.example.com', tlsServerName: 'vc.internal' }
+      await world.create(world.object({ name: 'vc' }, { owner: { user: 'alice' }, access }))
+      await world.create(world.object({ name: 'set' }, { owner: { user: 'alice' }, access, ...set }))
+      const [member = ''] = Object.keys(change)
+      const to = (name: string, spec: JsonObject, user = admin) =>
+        world.change(name, (live) => ({ ...live, spec: { ...live.spec, ...spec } }), { context: contextOf(user) })
+      const why = { code: 403, message: expect.stringContaining(`only system:masters may change spec.${member}`) }
+      for (const user of [alice, bob]) {
+        await to('set', { displayName: user.name }, user)
+        for (const [name, spec] of [
+          ['vc', change],
+          ['set', change],
+          ['set', { [member]: '' }],
+        ] as const)
+          expect(await refusal(to(name, spec, user))).toMatchObject(why)
+      }
+      await to('vc', change)
+    },
+  )
 
   test("a reader gets kube-apiserver's message for other verbs, quotes included", async () => {
     const world = worldOf(kind, deployment.parts)

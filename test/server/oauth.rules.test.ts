@@ -5,7 +5,11 @@ import type { Target } from '../../lib/access/attributes/attributes.ts'
 import { reviewAttributes } from '../../lib/access/review.ts'
 import { withScope } from '../../lib/access/scopes/chain.ts'
 import { evaluate } from '../../lib/access/scopes/evaluate.ts'
+import { evaluateAt } from '../../lib/access/scopes/place.ts'
+import type { Scope, ScopeChain } from '../../lib/access/scopes/scope.ts'
+import { parseSpaceNamespace } from '../../lib/access/scopes/space.ts'
 import { mayReview } from '../../lib/access/users/reviewright.ts'
+import { accountFor } from '../../lib/clusters/serviceaccounts/accountname.ts'
 import { labelValueErrors } from '../../lib/engine/meta/object/names.ts'
 import type { JsonObject, JsonValue } from '../../lib/engine/meta/types.ts'
 import { exchangedKeyName, exchangedKeyObject, labelsOf } from '../../lib/federation/exchange/exchangedkey.ts'
@@ -350,6 +354,54 @@ describe('the grant', () => {
         'narrower invalid_scope narrower narrower',
       ].join(' '),
     )
+  })
+
+  // threat: exchange-6, exchange-36
+  test('with the role view stays one that only reads, whatever narrower scope a request asks for', () => {
+    const clusters = [{ cluster: 'eu' }, { cluster: 'us' }]
+    const view: Scope = { roles: [{ role: 'view' }], clusters }
+    const chainOf = (granted: Scope, asked: Scope) => {
+      const { carried, scope } = grantOf(trustOf({ scope: granted }), providerOf(), asked, limits)
+      return withScope(carried, scope)
+    }
+    const may = (chain: ScopeChain, cluster: string, verb: string) =>
+      evaluateAt(
+        chain,
+        { type: 'cluster', name: cluster },
+        {
+          kind: 'resource',
+          target: { type: 'Management' },
+          verb,
+          group: '',
+          resource: 'pods',
+          subresource: '',
+          name: '',
+          namespace: 's',
+        },
+        { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') },
+      ).allowed
+    const account = (chain: ScopeChain, name: string) =>
+      accountFor('user:alice', chain, { type: 'cluster', name }, { projectNamespacePrefix: 'p-' })
+    const eu: Scope = { clusters: [{ cluster: 'eu' }] }
+    // One role of two scopes is enough, whichever has it.
+    for (const chain of [
+      chainOf(view, eu),
+      chainOf({ clusters }, { ...view, ...eu }),
+      chainOf(view, { ...view, ...eu }),
+    ]) {
+      expect(['list', 'create', 'delete'].map((verb) => may(chain, 'eu', verb))).toEqual([true, false, false])
+      expect(may(chain, 'us', 'list')).toBe(false)
+      expect([account(chain, 'eu'), account(chain, 'us')]).toEqual(['user.alice.view', undefined])
+    }
+    const rules = chainOf(view, { rules: [{ verbs: ['list', 'delete'] }] })
+    expect(['list', 'delete'].map((verb) => may(rules, 'eu', verb))).toEqual([true, false])
+    expect(account(rules, 'eu')).toBeUndefined()
+    const wider = chainOf({ ...view, ...eu }, { rules: [{}] })
+    expect([may(wider, 'us', 'list'), may(wider, 'eu', 'delete'), account(wider, 'eu')]).toEqual([
+      false,
+      false,
+      'user.alice.view',
+    ])
   })
 
   test('has the shortest lifetime', () => {

@@ -36,6 +36,11 @@ export function namedClusters(chains: readonly ScopeChain[]): string | undefined
   return [...distinct.slice(0, MOST_NAMED), ...more].join(', ')
 }
 
+/** What a change may take away besides what the spec shows: of a trust some of its jobs, of a key its value at once. */
+export const NARROWED = 'it is narrowed'
+export const REPLACED = 'its value is replaced'
+type HiddenEnd = typeof NARROWED | typeof REPLACED
+
 const named = (chain: ScopeChain): string => {
   const clusters = namedClusters([chain])
   return clusters === undefined ? '' : `: ${clusters}`
@@ -43,26 +48,32 @@ const named = (chain: ScopeChain): string => {
 
 /**
  * Returns the warning of a change, or of a deletion (`after` is undefined), after which clusters refuse all users of keyplane if they ask
- * with this. `before` gives access. `narrows` says that the change takes something away that the spec of the keys does not show.
+ * with this. `before` gives access. The `end` is what the change takes away that the spec of the keys does not show.
  */
 export function lockoutWarning(
   what: string,
   before: Reviewer,
   after: Reviewer | undefined,
-  narrows = false,
+  end?: HiddenEnd,
 ): string | undefined {
   if (!mayReview(before)) return undefined
-  const end = after === undefined ? 'it is deleted' : endOf(before, after, narrows)
-  if (end === undefined) return undefined
-  return `${what} has the right to review: once ${end}, each cluster that asks with it refuses all users of keyplane${named(before.chain)}`
+  const taken = after === undefined ? 'it is deleted' : endOf(before, after, end)
+  if (taken === undefined) return undefined
+  return `${what} has the right to review: once ${taken}, each cluster that asks with it refuses all users of keyplane${named(before.chain)}`
 }
 
 /** Says what a change takes away from who reviews. */
-function endOf(before: Reviewer, after: Reviewer, narrows: boolean): string | undefined {
+function endOf(before: Reviewer, after: Reviewer, end: HiddenEnd | undefined): string | undefined {
   const [old, next] = [before.spec, after.spec]
   if (endsByField('disabled', next.disabled)) return 'it is disabled'
-  if (narrows || !mayReview(after) || after.chain.length > before.chain.length || !keeps(old.scope, next.scope))
-    return 'it is narrowed'
+  if (end === REPLACED) return end
+  if (
+    end === NARROWED ||
+    !mayReview(after) ||
+    after.chain.length > before.chain.length ||
+    !keeps(old.scope, next.scope)
+  )
+    return NARROWED
   if (widensSources(next, old)) return 'it is limited to fewer addresses'
   return lengthens(next, old) ? 'its shorter life has ended' : undefined
 }

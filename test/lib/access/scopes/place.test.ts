@@ -154,6 +154,37 @@ describe('spaces of a connected cluster', () => {
     }
   })
 
+  // threat: reviews-2
+  test('are only read with the role view, their Namespace included', () => {
+    const viewed: Scope = { ...dev, roles: [{ role: 'view' }] }
+    const namespace = { resource: 'namespaces', name: 'p-shop-s-dev' }
+    const every = { group: '*', resource: '*', verb: 'get' }
+    for (const [more, expected] of [
+      [{}, true],
+      [{ verb: 'get', name: 'p', subresource: 'log' }, true],
+      [{ ...namespace, verb: 'get' }, true],
+      [{ ...namespace, verb: 'get', subresource: 'status' }, true],
+      [{ ...namespace, verb: 'patch' }, false],
+      [{ ...namespace, verb: 'delete' }, false],
+      [{ ...namespace, verb: 'get', subresource: 'finalize' }, false],
+      [{ resource: 'namespaces', namespace: '' }, false],
+      [{ ...namespace, verb: 'get', namespace: 'p-shop-s-test', name: 'p-shop-s-test' }, false],
+      [{ resource: 'secrets' }, false],
+      [{ resource: 'secrets', verb: 'get', name: 's' }, false],
+      [{ verb: 'get', name: 'p', subresource: 'exec' }, false],
+      [{ verb: 'create' }, false],
+      [{ verb: '*' }, false],
+      [every, false],
+      [{ namespace: 'p-shop-s-test' }, false],
+    ] as const) {
+      expect([more, may([viewed], more)]).toEqual([more, expected])
+      // In the chain of a key that may do more, and of one that may do less.
+      expect([more, may([dev, viewed], more)]).toEqual([more, expected])
+      expect(may([viewed, { spaces: [{ project: 'shop', space: 'test' }] }], more)).toBe(false)
+    }
+    expect(may([viewed], {}, virtual('p-shop'))).toBe(false)
+  })
+
   test('include their Namespace and no other cluster-scoped object', () => {
     const namespaces = { resource: 'namespaces', verb: 'get' }
     expect(may([dev], { ...namespaces, name: 'p-shop-s-dev' })).toBe(true)

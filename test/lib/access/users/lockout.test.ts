@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { lockoutIn } from '../../../../clients/core/src/words/lockout.ts'
 import type { Scope } from '../../../../lib/access/scopes/scope.ts'
 import type { KeySpec } from '../../../../lib/access/users/identity.ts'
-import { lockoutsWarning, lockoutWarning, type Reviewer } from '../../../../lib/access/users/lockout.ts'
+import {
+  lockoutsWarning,
+  lockoutWarning,
+  NARROWED,
+  REPLACED,
+  type Reviewer,
+} from '../../../../lib/access/users/lockout.ts'
 
 const agentOf = (...clusters: string[]): Scope => ({
   roles: [{ role: 'agent' }],
@@ -48,7 +54,13 @@ describe('a change of a key with the right to review is warned of', () => {
     const added = key(whole, eu, [{ projects: [{ project: 'a' }] }])
     const lost = { ...key(whole), reviewScope: agentOf('us') }
     for (const after of [added, lost]) expect(lockoutWarning('k', key(whole), after)).toContain('once it is narrowed')
-    expect(lockoutWarning('k', key(whole), key(whole), true)).toContain('once it is narrowed')
+    expect(lockoutWarning('k', key(whole), key(whole), NARROWED)).toContain('once it is narrowed')
+  })
+
+  test('if its value is replaced at once, which its spec does not show, unless it is disabled with it', () => {
+    expect(lockoutWarning('k', key(whole), key(whole), REPLACED)).toContain('once its value is replaced')
+    expect(lockoutWarning('k', key(whole), key({ ...whole, disabled: true }), REPLACED)).toContain('it is disabled')
+    expect(lockoutWarning('k', key(whole, agentOf('us')), key(whole), REPLACED)).toBeUndefined()
   })
 
   test('with the clusters that it names', () => {
