@@ -126,6 +126,10 @@ const importedByClients = [
   'lib/access/scopes/words.ts',
   'lib/access/advice/scopediff.ts',
   'lib/clusters/cluster/network.ts',
+  'lib/clusters/connect/accounts.ts',
+  'lib/clusters/connect/clusterfiles.ts',
+  'lib/clusters/connect/eksaccess.ts',
+  'lib/clusters/connect/recipes.ts',
   'lib/clusters/deployment.ts',
   'lib/engine/meta/encoding/jsonscanner.ts',
   'lib/engine/meta/encoding/yaml.ts',
@@ -152,13 +156,13 @@ const layers: Record<string, readonly string[]> = {
   'lib/access': ['attributes', 'scopes', 'users', '.', 'advice'],
   'lib/keys': ['credential', 'history', 'usage', 'values', 'requests', '.', 'events'],
   'lib/federation': ['.', 'oauth', 'exchange'],
-  'lib/clusters': ['token', 'cluster', 'certificates', 'eks', 'serviceaccounts', '.'],
+  'lib/clusters': ['token', 'cluster', 'certificates', 'eks', 'serviceaccounts', 'connect', '.'],
   'lib/engine/endpoints': ['negotiation', '.', 'discovery', 'lists', 'watches', 'handlers'],
   'lib/server': ['process', 'lambda', 'console', 'documents', '.', 'namespaces', 'oauth', 'leaks'],
   'clients/action/src': ['runner', 'api', 'session', '.'],
   'clients/core/src': ['files', '.', 'words'],
   'clients/cli/src':
-    'io arguments output config credentials api kubeconfig rotation run advice completion commands/keys commands/objects commands/clusters commands .'.split(
+    'io arguments output config credentials api kubeconfig rotation run advice connect completion commands/keys commands/objects commands/clusters commands .'.split(
       ' ',
     ),
   'clients/console/src': [

@@ -30,7 +30,7 @@ import {
   requestToken,
 } from './serviceaccounts/boundtoken.ts'
 import { type AccountTarget, clusterIn, SHORTEST_TOKEN_SECONDS } from './serviceaccounts/target.ts'
-import { EXTRA } from './token/extras.ts'
+import { EXTRA } from './token/contract.ts'
 import type { VirtualClusterServices } from './virtualcluster.ts'
 
 export interface AccountServices

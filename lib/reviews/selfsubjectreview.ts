@@ -1,6 +1,6 @@
 /** Defines SelfSubjectReview, which `kubectl auth whoami` creates. Source: k8s.io/api authentication/v1. */
 import { runOfUser } from '../access/users/identity.ts'
-import { EXTRA } from '../clusters/token/extras.ts'
+import { EXTRA } from '../clusters/token/contract.ts'
 import { list, map, object, string } from '../engine/meta/schema/schema.ts'
 import type { JsonObject } from '../engine/meta/types.ts'
 import type { VirtualKind } from '../engine/registry/kind.ts'

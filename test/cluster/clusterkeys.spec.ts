@@ -29,8 +29,8 @@ const agentKey = () =>
 
 /** Starts the API server of a node with its key, and waits until it answers a user of keyplane. */
 async function startNode({ value }: Key): Promise<Plane> {
-  const identity = ['--cluster', 'eu']
-  const plane = await startPlane(server, await chooseAddress(), { identity, accessKey: value, signs: false })
+  const place = 'clusters/eu'
+  const plane = await startPlane(server, await chooseAddress(), { place, accessKey: value, signs: false })
   planes.push(plane)
   const rbac = 'rbac.authorization.k8s.io'
   const body = {

@@ -8,7 +8,8 @@ import { promisify } from 'node:util'
 import { decodeJwt } from 'jose'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { PRIVATE_CLAIM } from '../../lib/clusters/token/claims.ts'
+import type { WhenAway } from '../../lib/clusters/connect/clusterfiles.ts'
+import { PRIVATE_CLAIM } from '../../lib/clusters/token/contract.ts'
 import { signToken } from '../../lib/clusters/token/jwt.ts'
 import { generateAccessKey } from '../../lib/keys/credential/accesskey.ts'
 import { createCommandLine } from '../clients/cli/commandline.ts'
@@ -54,13 +55,14 @@ async function expectForbidden({ run }: Kubectl, args: string[]): Promise<void> 
   expect([args, code, stderr]).toEqual([args, 1, expect.stringMatching(/Forbidden|forbidden/)])
 }
 
-async function connect(name: string, options: string[] = [], flags: string[] = []): Promise<Plane> {
+async function connect(name: string, whenAway: WhenAway = 'refuse', flags: string[] = []): Promise<Plane> {
   const agent = await makeKey(server, {
     user: `agent-${name}`,
     scope: { roles: [{ role: 'agent' }], ...clusters(name) },
   })
   return startPlane(server, await chooseAddress(), {
-    identity: ['--cluster', name, ...options],
+    place: `clusters/${name}`,
+    whenAway,
     accessKey: agent.value,
     signs: false,
     flags,
@@ -72,11 +74,7 @@ beforeAll(async () => {
   federation = await startFederation(server)
   ;[eu, us] = await Promise.all([
     connect('eu'),
-    connect(
-      'us',
-      ['--when-away', 'rbac'],
-      [`--api-audiences=https://kubernetes.default.svc,${server.base}/clusters/us`],
-    ),
+    connect('us', 'rbac', [`--api-audiences=https://kubernetes.default.svc,${server.base}/clusters/us`]),
   ])
   ci = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu', 'us') })
   for (const plane of [eu, us]) {

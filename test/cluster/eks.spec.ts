@@ -10,12 +10,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { EKS_GROUP } from '../../infra/eksaccess.ts'
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
-import { accountObjects } from '../../infra/serviceaccounts.ts'
 import { createClusterClient } from '../../lib/clusters/cluster/client.ts'
 import { isFailure } from '../../lib/clusters/cluster/failure.ts'
+import { accountObjects } from '../../lib/clusters/connect/accounts.ts'
+import { EKS_GROUP } from '../../lib/clusters/connect/eksaccess.ts'
 import { eksBearer } from '../../lib/clusters/eks/bearer.ts'
 import { createEks, type Eks } from '../../lib/clusters/eks/ekscredentials.ts'
 import { createSecret, removeSecret, requestToken } from '../../lib/clusters/serviceaccounts/boundtoken.ts'
@@ -81,7 +81,7 @@ async function accepts({ url, certificateAuthority }: Authenticator, token = '')
   return JSON.parse(body.toString()).status.authenticated
 }
 
-/** Where the objects are that cluster-config prints. */
+/** Where the objects are that keyplane clusters connect writes. */
 const collections: Readonly<Record<string, string>> = {
   Namespace: '/api/v1/namespaces',
   Role: `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`,
@@ -143,7 +143,7 @@ describe.skipIf(!hasGo)('clusters of EKS', () => {
     expect(local.calls).toContain('GetCallerIdentity')
   })
 
-  test('make tokens of service accounts that end with a Secret, with the rights that cluster-config prints', async () => {
+  test('make tokens of service accounts that end with a Secret, with the rights that keyplane clusters connect writes', async () => {
     const bound = { namespace: NAMESPACE, account: 'user.alice', secret: 'keyplane-1' }
     const with_ = await asking()
     await createSecret(bound, { labels: {}, annotations: {} }, with_)

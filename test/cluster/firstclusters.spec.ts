@@ -3,12 +3,14 @@
  * the AWS command line and kubectl.
  */
 
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
+import { clusterFlags } from '../../lib/clusters/connect/clusterfiles.ts'
+import { installCommandLine } from '../clients/cli/commandline.ts'
 import { installed } from '../deploy/emulator.ts'
 import { type Aws, credentials, startAws } from '../support/aws.ts'
 import { readPage } from '../support/commands.ts'
@@ -79,10 +81,13 @@ beforeAll(async () => {
   const administrator = join(folder, 'administrator.kubeconfig')
   await writeFile(administrator, JSON.stringify(kubeConfig(server.base, server.certificateAuthority, server.adminKey)))
   environment = {
-    PATH: [aws, assets, process.env.PATH].join(delimiter),
+    PATH: [dirname(await installCommandLine(folder)), aws, assets, process.env.PATH].join(delimiter),
     HOME: folder,
     KUBECONFIG: administrator,
     CURL_CA_BUNDLE: authority,
+    KEYPLANE_URL: server.base,
+    KEYPLANE_KEY: server.adminKey,
+    KEYPLANE_CA: authority,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
@@ -109,7 +114,8 @@ test('the page on the first virtual cluster works as written', async () => {
   expect(stdout).toContain('keyplane/local/virtualclusters/p-shop/dev\n')
   expect(stdout).toMatch(/^Username +alice$/m)
   expect((await stat(join(folder, 'alice.kubeconfig'))).mode & 0o777).toBe(0o600)
-  expect(stdout).toMatch(/virtualclusters\/p-shop\/dev\/[0-9a-f-]{36}/)
+  const files = await readFile(join(folder, 'keyplane-shop-dev/files.yaml'), 'utf8')
+  expect(files).toMatch(/virtualclusters\/p-shop\/dev\/[0-9a-f-]{36}/)
   expect(stdout).not.toContain(server.adminKey)
 
   const alice = (args: string) => shell(`kubectl --kubeconfig alice.kubeconfig ${args}`)
@@ -143,31 +149,34 @@ test('the page on the first connected cluster works as written', async () => {
   const { commandsOf } = await readPage('docs/first-connected-cluster.md')
   const address = await chooseAddress()
   const admin = join(folder, 'connected.admin.kubeconfig')
-  const begin = commandsOf('Your first connected cluster', 0, { '$HOME/.kube/eu.kubeconfig': admin })
   const files = join(folder, 'keyplane-eu')
-  await mkdir(files)
-  const given = { '--out keyplane-eu': `--out ${files} --directory ${files} --ca ${join(folder, 'api-ca.crt')}` }
-  const written = await shell(begin, commandsOf('The files', 0, given))
-  expect([written.code, written.stderr]).toEqual([0, ''])
+  const given = {
+    '$HOME/.kube/eu.kubeconfig': admin,
+    '--for kubeadm': `--for kubeadm --out ${files} --directory ${files}`,
+  }
+  // The command reads the address, and no credentials.
+  const [name, token] = ['connected', 'none']
+  const certificateAuthority = address.authority.certificate
+  await writeFile(admin, kubeConfigFile({ name, server: address.url, certificateAuthority, token }))
+  const connect = commandsOf('Connect it', 0, given)
+  const written = await shell(connect)
+  expect([written.code, written.stderr]).toEqual([0, expect.stringMatching(/^Warning: only this machine .*\n$/)])
+  expect(written.stdout).toMatch(/^done +files .*\ndone +key .*\ndone +object .*\nmissing +check /)
   expect((await stat(join(files, 'keyplane-access-key'))).mode & 0o777).toBe(0o600)
-  const flags = written.stdout.trim().split('\n')
+  const flags = clusterFlags({ directory: files })
+  for (const flag of flags) expect(written.stdout).toContain(`value: ${flag.split('=')[1]}\n`)
 
-  // The kubeadm settings of the page are the same flags.
-  const page = await readFile(join(root, 'docs/first-connected-cluster.md'), 'utf8')
-  const shown = [...page.matchAll(/\{ name: (auth[\w-]+), value: (\S+) \}/g)].map(
-    ([, name, value]) => `--${name}=${value}`,
-  )
-  expect(shown).toEqual(flags.map((flag) => flag.replace(files, '/etc/kubernetes/keyplane')))
-
-  expect(await startCluster('connected', address, flags)).toBe(admin)
+  expect(await startCluster(name, address, flags)).toBe(admin)
+  const begin = `CLUSTER=${admin}`
   const people = await shell(begin, commandsOf('What people may do there', 0))
   expect([people.code, people.stderr]).toEqual([0, ''])
-  const token = commandsOf('A kube config', 0)
-  await expect.poll(() => shell(begin, token), fetched).toMatchObject({ code: 0, stderr: '' })
-  const { stdout } = await shell(begin, token)
+  const use = commandsOf('A kube config', 0)
+  await expect.poll(() => shell(use), fetched).toMatchObject({ code: 0 })
+  const { stdout } = await shell(use)
   expect(stdout).toMatch(/^Username +admin$/m)
   expect(stdout).toContain('platform:admins')
   expect(stdout).toContain('clusters/eu')
   expect(stdout).toMatch(/^kube-system +Active/m)
   expect((await stat(join(folder, 'eu.kubeconfig'))).mode & 0o777).toBe(0o600)
+  expect((await shell(connect)).stdout).toMatch(/^done +files .*\ndone +key .*\ndone +object .*\ndone +check .*\n$/)
 })

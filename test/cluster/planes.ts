@@ -1,24 +1,22 @@
 /**
  * Starts control planes of KUBEBUILDER_ASSETS that accept tokens of a test server. Their only configuration is what
- * `npm run cluster-config` prints and what the caller passes. They forget answers sooner, so that no test waits half a minute.
+ * `keyplane clusters connect` writes and what the caller passes. They forget answers sooner, so that no test waits half a minute.
  */
-import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { issueClient, type KeyPair, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
 import { demoRoles, USER_PREFIX } from '../../infra/local/kubeapiserver/kubeapiserverroles.ts'
 import { ROLES, type Role } from '../../infra/local/virtualcluster/clusteraccess.ts'
+import { clusterFiles, clusterFlags, type WhenAway } from '../../lib/clusters/connect/clusterfiles.ts'
+import { dumpYaml } from '../../lib/engine/meta/encoding/yaml.ts'
 import type { TestServer } from '../support/server.ts'
 
-/** The time that the printed configuration keeps answers (test/infra/clusterconfig.test.ts), and that of these tests. */
-const [PRINTED_TTL, TTL] = ['30s', '3s']
-
-const main = join(import.meta.dirname, '../../infra/clusterconfig.ts')
+/** The time that the written configuration keeps answers (test/lib/clusters/connect/clusterfiles.test.ts), and that of these tests. */
+const [WRITTEN_TTL, TTL] = ['30s', '3s']
 
 /** The credential of a request: a bearer token or a client certificate. */
 export type Credential = { token: string } | KeyPair
@@ -55,29 +53,25 @@ export async function chooseAddress(): Promise<Address> {
   return { url: `https://127.0.0.1:${port}`, port, authority, tokens }
 }
 
-/** Starts a control plane. `identity` are the arguments that name the cluster, `accessKey` authenticates its reviews, and `flags` are additional. */
+/** Starts a control plane. `place` names the cluster, `accessKey` authenticates its reviews, and `flags` are additional. */
 export async function startPlane(
   server: TestServer,
   address: Address,
   {
-    identity,
+    place,
+    whenAway = 'refuse',
     accessKey,
     signs = true,
     flags = [],
-  }: { identity: string[]; accessKey: string; signs?: boolean; flags?: string[] },
+  }: { place: string; whenAway?: WhenAway; accessKey: string; signs?: boolean; flags?: string[] },
 ): Promise<Plane> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-cluster-'))
-  const ca = join(folder, 'issuer-ca.crt')
-  await writeFile(ca, server.certificateAuthority)
   const accessKeyFile = join(folder, 'keyplane-access-key')
   await writeFile(accessKeyFile, accessKey, { mode: 0o600 })
-  const printed = ['--issuer', server.base, '--ca', ca, '--directory', folder, '--out', folder]
-  const { stdout } = await promisify(execFile)(process.execPath, [main, ...identity, ...printed])
-  const authorization = join(folder, 'authorization.yaml')
-  await writeFile(
-    authorization,
-    (await readFile(authorization, 'utf8')).replaceAll(`TTL: ${PRINTED_TTL}`, `TTL: ${TTL}`),
-  )
+  const { base, certificateAuthority } = server
+  const options = { issuer: base, api: base, place, whenAway, certificateAuthority, directory: folder }
+  for (const { name, content } of clusterFiles(options))
+    await writeFile(join(folder, name), (await dumpYaml(content)).replaceAll(`TTL: ${WRITTEN_TTL}`, `TTL: ${TTL}`))
   const { port, authority, tokens } = address
   const plane = await startControlPlane({
     assets: process.env.KUBEBUILDER_ASSETS ?? '',
@@ -85,7 +79,10 @@ export async function startPlane(
     port,
     authority,
     users: ROLES.map((role) => ({ token: tokens[role], name: `${USER_PREFIX}${role}`, uid: role })),
-    flags: [...stdout.trim().replace(`cache-ttl=${PRINTED_TTL}`, `cache-ttl=${TTL}`).split('\n'), ...flags],
+    flags: [
+      ...clusterFlags(options).map((flag) => flag.replace(`cache-ttl=${WRITTEN_TTL}`, `cache-ttl=${TTL}`)),
+      ...flags,
+    ],
     signs,
     now: Date.now,
   })

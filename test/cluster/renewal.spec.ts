@@ -52,15 +52,15 @@ async function startDemo(): Promise<void> {
   await server.keepCredentials('p-demo/demo', kept)
   const scope = { roles: [{ role: 'vcluster', virtualClusters: ['demo/demo'] }] }
   const { value } = await makeKey(server, { user: 'vcluster-demo', scope })
-  const identity = ['--virtual-cluster', 'p-demo/demo', '--uid', made.metadata.uid]
-  demo = await startPlane(server, address, { identity, accessKey: value })
+  const place = `virtualclusters/p-demo/demo/${made.metadata.uid}`
+  demo = await startPlane(server, address, { place, accessKey: value })
 }
 
 async function startWest(): Promise<void> {
   const scope = { roles: [{ role: 'agent' }], ...clusters('west') }
   const { value } = await makeKey(server, { user: 'agent-west', scope })
-  const identity = ['--cluster', 'west']
-  west = await startPlane(server, await chooseAddress(), { identity, accessKey: value, signs: false })
+  const place = 'clusters/west'
+  west = await startPlane(server, await chooseAddress(), { place, accessKey: value, signs: false })
   await server.make(`${management}/clusters`, {
     apiVersion: 'management.platform/v1',
     kind: 'Cluster',

@@ -45,7 +45,7 @@ beforeAll(async () => {
   server = await startServer()
   const agent = await makeKey(server, { user: 'agent', scope: { roles: [{ role: 'agent' }], ...clusters('eu') } })
   plane = await startPlane(server, await chooseAddress(), {
-    identity: ['--cluster', 'eu'],
+    place: 'clusters/eu',
     accessKey: agent.value,
     signs: false,
     flags: [`--audit-policy-file=${policy}`, `--audit-log-path=${auditLog()}`],

@@ -54,8 +54,8 @@ async function connect(name: string, signs: boolean): Promise<Plane> {
   const uid = await makeInstance(name, address)
   const scope = { roles: [{ role: 'vcluster', virtualClusters: [`team/${name}`] }] }
   const { value } = await makeKey(server, { user: `vcluster-${name}`, scope })
-  const identity = ['--virtual-cluster', `p-team/${name}`, '--uid', uid]
-  return startPlane(server, address, { identity, accessKey: value, signs })
+  const place = `virtualclusters/p-team/${name}/${uid}`
+  return startPlane(server, address, { place, accessKey: value, signs })
 }
 
 /** Returns the certificate in a kube config. */

@@ -23,7 +23,7 @@ const runCommand = (file: string, ...args: string[]) =>
 
 test('finds the commands', () =>
   expect(own.map(({ name }) => name).sort()).toEqual(
-    'bench bootstrap build cluster-config deploy deployer-policy local-secret package release remove restore rollback sample-event smoke start throttles'
+    'bench bootstrap build deploy deployer-policy local-secret package release remove restore rollback sample-event smoke start throttles'
       .split(' ')
       .sort(),
   ))

@@ -5,7 +5,8 @@
 import { join } from 'node:path'
 import { asSentence } from '../../../clients/core/src/answers.ts'
 import { makeFolder } from '../../../clients/core/src/files/privatefiles.ts'
-import { clusterFiles, clusterFlags } from '../../clusterfiles.ts'
+import { formatPlace } from '../../../lib/access/scopes/place.ts'
+import { ACCESS_KEY, clusterFiles, clusterFlags } from '../../../lib/clusters/connect/clusterfiles.ts'
 import { reservePort } from '../host/freeport.ts'
 import { StartupError } from '../host/startuperror.ts'
 import { writeDurably } from '../host/stored.ts'
@@ -53,9 +54,10 @@ export async function prepareKubeApiserver({ assets, folder, ...options }: KubeA
 
 /** Writes the files that docs/clusters.md requires. */
 async function writeTrust(folder: string, { issuer, authority, accessKey, identity }: TrustedIssuer): Promise<void> {
-  const files = clusterFiles({ issuer, api: issuer, identity, directory: folder, certificateAuthority: authority })
+  const place = formatPlace(identity)
+  const files = clusterFiles({ issuer, api: issuer, place, directory: folder, certificateAuthority: authority })
   await makeFolder(folder)
-  await writeDurably(join(folder, 'keyplane-access-key'), accessKey)
+  await writeDurably(join(folder, ACCESS_KEY), accessKey)
   for (const { name, content } of files) await writeDurably(join(folder, name), JSON.stringify(content))
 }
 

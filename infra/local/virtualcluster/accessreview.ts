@@ -1,5 +1,5 @@
 /** Reviews requests of keyplane's users with the API, as the authorization webhook of a cluster does (docs/clusters.md). */
-import { EXTRA } from '../../../lib/clusters/token/extras.ts'
+import { EXTRA } from '../../../lib/clusters/token/contract.ts'
 import { createApiClient } from './apiclient.ts'
 import type { AccessAttributes, ClusterUser } from './clusteraccess.ts'
 

@@ -1,6 +1,5 @@
 /** Verifies keyplane's tokens as any cluster does: with the issuer's public documents, for one audience. */
-import { PRIVATE_CLAIM } from '../../../lib/clusters/token/claims.ts'
-import { EXTRA } from '../../../lib/clusters/token/extras.ts'
+import { EXTRA, PRIVATE_CLAIM } from '../../../lib/clusters/token/contract.ts'
 import { DISCOVERY_PATH } from '../../../lib/clusters/token/jwks.ts'
 import type { PublicKey } from '../../../lib/clusters/token/signer.ts'
 import { createApiClient } from './apiclient.ts'

@@ -1,6 +1,7 @@
 /** Verifies tokens that keyplane signed. */
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose'
-import { type Claims, PRIVATE_CLAIM } from '../../../lib/clusters/token/claims.ts'
+import type { Claims } from '../../../lib/clusters/token/claims.ts'
+import { PRIVATE_CLAIM } from '../../../lib/clusters/token/contract.ts'
 import { MAX_TOKEN_LENGTH } from '../../../lib/clusters/token/jwt.ts'
 import type { PublicKey } from '../../../lib/clusters/token/signer.ts'
 import { unauthorized } from '../../../lib/engine/meta/errors/status.ts'

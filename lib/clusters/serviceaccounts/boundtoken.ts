@@ -50,7 +50,7 @@ export async function createSecret(
   }
 }
 
-const ADVICE = 'npm run cluster-config -- --service-accounts prints what the cluster needs'
+const ADVICE = 'keyplane clusters connect writes what the cluster needs'
 
 /** Adds to the error where the administrator of the cluster has to act. */
 function explained(error: unknown, resource: string, namespace: string, { name }: ClusterClient): unknown {

@@ -7,15 +7,9 @@ import { stringify } from '../../engine/meta/encoding/json.ts'
 import { unixSeconds } from '../../engine/meta/encoding/time.ts'
 import { forbiddenPath } from '../../engine/meta/errors/status.ts'
 import type { JsonObject } from '../../engine/meta/types.ts'
-import { MANAGEMENT_GROUP } from '../../kinds.ts'
+import { PRIVATE_CLAIM } from './contract.ts'
 import type { Lifetime } from './tokenlifetime.ts'
 import { isVisibleUser, visibleGroups } from './visibleuser.ts'
-
-/**
- * The only private claim, named after the API group. It lets the review endpoint evaluate the token by reading only the
- * key.
- */
-export const PRIVATE_CLAIM = MANAGEMENT_GROUP
 
 interface PrivateClaim {
   /** The access key that created the token. The token becomes invalid when the key does. `run` is for audit logs: see `runOfUser`. */

@@ -1,6 +1,6 @@
 /**
  * Writes and reads the `extra` of a user's UserInfo in a cluster, which the cluster returns with each request to the
- * review endpoint. The cluster's configuration sets it from a token's private claim (infra/clusterconfig.ts). For an
+ * review endpoint. The cluster's configuration sets it from a token's private claim (connect/clusterfiles.ts). For an
  * access key, the TokenReview sets it.
  */
 
@@ -12,30 +12,7 @@ import { runOfUser } from '../../access/users/identity.ts'
 import type { UserInfo } from '../../access/users/user.ts'
 import { parseJson, stringify } from '../../engine/meta/encoding/json.ts'
 import { unixSeconds } from '../../engine/meta/encoding/time.ts'
-
-/** Lower case, below a domain of this service: the Kubernetes rule for extra keys. */
-export const EXTRA = {
-  /** Name of the access key. */
-  key: 'management.platform/access-key',
-  /**
-   * Uid of the access key. Its presence marks a user of this service, about whom the cluster must ask the review
-   * endpoint.
-   */
-  keyUid: 'management.platform/access-key-uid',
-  /** JSON text of the scope chain, `[]` when unrestricted: see PrivateClaim. */
-  scopes: 'management.platform/scopes',
-  /** The run of the job that uses the key. It is for the cluster's audit log: nothing reads it here. */
-  run: 'management.platform/run',
-  /**
-   * The place of the user: the audience without the issuer, `clusters/NAME` or `virtualclusters/NAMESPACE/NAME/UID`.
-   */
-  target: 'management.platform/target',
-  /**
-   * Unix seconds at which the token was issued, or the access key was reviewed. Absent from clusters with a configuration
-   * from before it: see `Outsider`.
-   */
-  issuedAt: 'management.platform/issued-at',
-} as const
+import { EXTRA } from './contract.ts'
 
 /**
  * Returns the extras of a user authenticated by an access key at `now`. Without a place, every request of the user is

@@ -1,7 +1,7 @@
 /** `keyplane clusters`: lists, shows, creates and disconnects connected clusters. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { clusterFiles, clusterFlags } from '../../../infra/clusterfiles.ts'
 import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
+import { ACCESS_KEY, clusterFileNames, clusterFlags } from '../../../lib/clusters/connect/clusterfiles.ts'
 import { accessKey, clusters, cluster as connected, keys } from '../../support/objects.ts'
 import { useServer } from '../../support/sharedserver.ts'
 import { type CommandLine, createCommandLine, says } from './commandline.ts'
@@ -230,17 +230,15 @@ describe('keyplane clusters disconnect', () => {
     cli.run(['clusters', 'disconnect', name, ...args], options)
   beforeEach(() => server.make(clusters, connected(name)))
 
-  test('prints every file and flag of cluster-config, and the key of the cluster', async () => {
+  test('prints every file and flag of clusters connect, and the key of the cluster', async () => {
     const scope = { roles: [{ role: 'agent' }], clusters: [{ cluster: name }] }
     await server.make(keys, accessKey(`reviews-${name}`, { user: `agent-${name}`, scope }))
     await server.make(keys, accessKey(`other-${name}`, { user: `agent-${name}`, scope: { clusters: scope.clusters } }))
     const { code, stdout } = await disconnect(['--dry-run'])
     expect(code).toBe(0)
     const directory = '/etc/kubernetes/keyplane'
-    const { base } = server
     for (const flag of clusterFlags({ directory })) expect(stdout).toContain(`     ${flag}\n`)
-    const files = clusterFiles({ issuer: base, api: base, identity: { type: 'cluster', name }, directory })
-    const names = [...files.map((file) => file.name), 'keyplane-access-key']
+    const names = [...clusterFileNames, ACCESS_KEY]
     expect([...stdout.matchAll(/^ {5}rm (\S+)$/gm)].map(([, file]) => file)).toEqual(
       names.map((file) => `${directory}/${file}`),
     )

@@ -116,7 +116,7 @@ test.each([
     when: 'it does not know tokens of keyplane',
     answers: says(401, { kind: 'Status', message: 'Unauthorized' }),
     step: 'user',
-    has: ['401. Unauthorized', 'cluster-config -- --cluster check-', ' --issuer https://', ' --ca FILE'],
+    has: ['401. Unauthorized', 'those of: keyplane clusters connect check-'],
   },
   {
     when: 'it refuses, and may ask nobody',

@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseCall } from '../../../clients/cli/src/arguments/parse.ts'
 import { commands } from '../../../clients/cli/src/commands/index.ts'
-import { readArguments } from '../../../infra/clusterconfig.ts'
 
 const root = join(import.meta.dirname, '../../../clients/cli/src')
 
 /** Returns the commands in the texts of a file, with `x` in place of what is computed. */
 const commandsIn = (text: string): string[] =>
-  [...text.matchAll(/: (keyplane [a-z][^'"`]*|npm run [^'"`]*)/g)].map(([, found = '']) =>
+  [...text.matchAll(/: (keyplane [a-z][^'"`]*)/g)].map(([, found = '']) =>
     found
       .replaceAll(/\$\{target\}/g, '--cluster x')
       .replaceAll(/\$\{[^}]*\}/g, 'x')
@@ -30,15 +29,10 @@ async function named(): Promise<string[]> {
 }
 
 /** Reports what is wrong with a command, or nothing. */
-async function problemOf(line: string): Promise<string | undefined> {
-  const [program, ...words] = (line.split(/ [|<] /)[0] ?? '').split(' ')
+function problemOf(line: string): string | undefined {
+  const [, ...words] = (line.split(/ [|<] /)[0] ?? '').split(' ')
   try {
-    if (program === 'keyplane') return parseCall(commands, words, 'posix').kind === 'run' ? undefined : 'no command'
-    if (!words.includes('--issuer')) return words.includes('--service-accounts') ? undefined : 'no issuer'
-    await readArguments(
-      words.slice(words.indexOf('--') + 1).map((word) => (word === 'x' ? 'https://keys.example.com' : word)),
-    )
-    return undefined
+    return parseCall(commands, words, 'posix').kind === 'run' ? undefined : 'no command'
   } catch (error) {
     return (error as Error).message
   }
@@ -47,6 +41,6 @@ async function problemOf(line: string): Promise<string | undefined> {
 test('every command that a hint names is one that the program takes', async () => {
   const lines = await named()
   expect(lines.length).toBeGreaterThan(20)
-  const wrong = await Promise.all(lines.map(async (line) => [line, await problemOf(line)]))
+  const wrong = lines.map((line) => [line, problemOf(line)])
   expect(wrong.filter(([, problem]) => problem !== undefined)).toEqual([])
 })

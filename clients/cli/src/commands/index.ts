@@ -2,6 +2,7 @@
 import type { Command, Section } from '../arguments/command.ts'
 import { advise } from './advise.ts'
 import { clustersCheck } from './clusters/check.ts'
+import { clustersConnect } from './clusters/connect.ts'
 import { clustersCreate } from './clusters/create.ts'
 import { clustersDisconnect } from './clusters/disconnect.ts'
 import { clustersEdit } from './clusters/edit.ts'
@@ -47,6 +48,7 @@ export const sections: readonly Section[] = [
       clustersList,
       clustersShow,
       clustersWho,
+      clustersConnect,
       clustersCheck,
       clustersCreate,
       clustersEdit,

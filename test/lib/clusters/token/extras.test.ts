@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { EXTRA, extrasOf, readExtras } from '../../../../lib/clusters/token/extras.ts'
+import { EXTRA, PRIVATE_CLAIM } from '../../../../lib/clusters/token/contract.ts'
+import { extrasOf, readExtras } from '../../../../lib/clusters/token/extras.ts'
+import { MANAGEMENT_GROUP } from '../../../../lib/kinds.ts'
 import { scope } from '../../access/arbitraries.ts'
 
 const key = { name: 'ci', uid: 'u-1', type: '' }
@@ -89,4 +91,9 @@ describe('extras', () => {
     expect(readExtras(extrasOf({ key, chain: [] }, undefined, now))).toEqual({
       problem: 'the extra of the user does not identify one cluster',
     }))
+})
+
+test('the claim of tokens is named after the API group, as every extra is', () => {
+  expect(PRIVATE_CLAIM).toBe(MANAGEMENT_GROUP)
+  expect(Object.values(EXTRA).filter((name) => !name.startsWith(`${MANAGEMENT_GROUP}/`))).toEqual([])
 })

@@ -19,7 +19,7 @@ export const clustersCreate = command({
   summary: 'Give a connected cluster an address, so that others get kube configs of it',
   description:
     'Scopes and tokens name the cluster by the same name. The address is the one that clients use; the server itself connects to it only on Amazon EKS. Credentials in the kube config are not read.\n\n' +
-    'Only administrators can create clusters. Others see the cluster if --user or --team names them. Its API server must accept tokens of keyplane: "npm run cluster-config" prints the files for that.',
+    'Only administrators can create clusters. Others see the cluster if --user or --team names them. "keyplane clusters connect" makes the rest of what connects a cluster, too.',
   positionals: [{ name: 'NAME', help: 'name of the cluster in scopes: lowercase letters, digits and -' }],
   options: clusterOptions,
   formats: ['json', 'yaml', 'name'],

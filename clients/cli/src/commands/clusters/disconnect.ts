@@ -1,4 +1,6 @@
 /** `keyplane clusters disconnect`: says what remains in a cluster, and deletes its object. */
+
+import { ACCESS_KEY, clusterFileNames, clusterFlags } from '../../../../../lib/clusters/connect/clusterfiles.ts'
 import { keySelector } from '../../../../core/src/keyselector.ts'
 import type { Cluster } from '../../../../core/src/objects.ts'
 import { asCluster, clusterPath } from '../../api/clusters.ts'
@@ -56,15 +58,10 @@ async function keysOf(session: Session, name: string): Promise<string[]> {
   }
 }
 
-/** Where `npm run cluster-config` expects its files, unless `--directory` says otherwise, and the access key of the cluster. */
+/** Where `clusters connect` expects its files, unless `--directory` says otherwise. */
 const FOLDER = '/etc/kubernetes/keyplane'
-const FILES = [
-  'authentication.yaml',
-  'authorization.yaml',
-  'keyplane-authorization.kubeconfig',
-  'keyplane-authentication.kubeconfig',
-  'keyplane-access-key',
-]
+const FLAGS = clusterFlags({ directory: FOLDER })
+const FILES = [...clusterFileNames, ACCESS_KEY]
 
 const remains = (name: string, keys: readonly string[]): string => `In cluster ${name} these remain. To remove them:
 
@@ -76,11 +73,7 @@ ${
     : `     kubectl get ownedaccesskeys | grep agent   # none of user agent-${name} is known: it is the one in keyplane-access-key`
 }
 2. On each control plane node, the flags of kube-apiserver:
-     --authentication-config=${FOLDER}/authentication.yaml
-     --authorization-config=${FOLDER}/authorization.yaml
-     --authentication-token-webhook-config-file=${FOLDER}/keyplane-authentication.kubeconfig
-     --authentication-token-webhook-version=v1
-     --authentication-token-webhook-cache-ttl=30s
+${FLAGS.map((flag) => `     ${flag}`).join('\n')}
    Set --authorization-mode=Node,RBAC again. When the API server has restarted, remove their files. The folder has no others:
 ${FILES.map((file) => `     rm ${FOLDER}/${file}`).join('\n')}
 3. Bindings of users and groups of keyplane, with an administrator's kube config of the cluster. Users have their plain names:

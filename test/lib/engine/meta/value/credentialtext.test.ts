@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { PRIVATE_CLAIM } from '../../../../../lib/clusters/token/claims.ts'
+import { PRIVATE_CLAIM } from '../../../../../lib/clusters/token/contract.ts'
 import { misplacedCredentials } from '../../../../../lib/engine/meta/schema/misplaced.ts'
 import type { KubeObject } from '../../../../../lib/engine/meta/types.ts'
 import { holdsCredential, withoutCredentials } from '../../../../../lib/engine/meta/value/credentialtext.ts'

@@ -4,18 +4,15 @@
  * k8s.io/apiserver/pkg/apis/apiserver.
  */
 
-import { formatPlace, type Place } from '../lib/access/scopes/place.ts'
-import { clusterAudience, placeAudience } from '../lib/clusters/token/audience.ts'
-import { PRIVATE_CLAIM } from '../lib/clusters/token/claims.ts'
-import { EXTRA } from '../lib/clusters/token/extras.ts'
-import type { JsonValue } from '../lib/engine/meta/types.ts'
+import type { JsonValue } from '../../engine/meta/types.ts'
+import { EXTRA, PRIVATE_CLAIM } from '../token/contract.ts'
 
 export interface ClusterFilesOptions {
-  /** See `checkIssuer`. */
   issuer: string
-  /** Base URL of the API; the issuer by default. */
+  /** Base URL of the API, where the cluster sends its reviews. */
   api: string
-  identity: Place
+  /** The place that the cluster is, as text: `clusters/NAME` or `virtualclusters/NAMESPACE/NAME/UID`. */
+  place: string
   /** Directory of the files on the control plane, without a trailing slash. */
   directory: string
   /** What happens to users of keyplane while it cannot be reached: see docs/clusters.md. */
@@ -26,7 +23,7 @@ export interface ClusterFilesOptions {
 
 /** `refuse` refuses them. `rbac` leaves the decision to RBAC for those whose scopes restrict nothing in this cluster. */
 export const whenAway = ['refuse', 'rbac'] as const
-type WhenAway = (typeof whenAway)[number]
+export type WhenAway = (typeof whenAway)[number]
 
 export interface ClusterFile {
   name: string
@@ -37,18 +34,28 @@ export interface ClusterFile {
 const CACHE_TTL = '30s'
 
 const AUTHENTICATION = 'authentication.yaml'
-const AUTHORIZATION = 'authorization.yaml'
+export const AUTHORIZATION = 'authorization.yaml'
 const REVIEW_ACCESS = 'keyplane-authorization.kubeconfig'
 const REVIEW_TOKEN = 'keyplane-authentication.kubeconfig'
-/** Contains an access key of role agent or vcluster. Created by hand, never printed. */
-const ACCESS_KEY = 'keyplane-access-key'
+/** Contains an access key of role agent or vcluster. Never one of the files below. */
+export const ACCESS_KEY = 'keyplane-access-key'
+
+/** The names of the files. */
+export const clusterFileNames = [AUTHENTICATION, AUTHORIZATION, REVIEW_ACCESS, REVIEW_TOKEN]
 
 /** Returns the files, with their names in `directory`. */
 export function clusterFiles(options: ClusterFilesOptions): ClusterFile[] {
   const reviews = `${options.api}/apis`
   return [
     { name: AUTHENTICATION, content: authentication(options) },
-    { name: AUTHORIZATION, content: authorization(options) },
+    {
+      name: AUTHORIZATION,
+      content: {
+        apiVersion: 'apiserver.config.k8s.io/v1',
+        kind: 'AuthorizationConfiguration',
+        authorizers: authorizers(options),
+      },
+    },
     { name: REVIEW_ACCESS, content: webhook(`${reviews}/authorization.k8s.io/v1/subjectaccessreviews`, options) },
     { name: REVIEW_TOKEN, content: webhook(`${reviews}/authentication.k8s.io/v1/tokenreviews`, options) },
   ]
@@ -63,12 +70,11 @@ export const clusterFlags = ({ directory }: Pick<ClusterFilesOptions, 'directory
   `--authentication-token-webhook-cache-ttl=${CACHE_TTL}`,
 ]
 
-function audiencesOf(issuer: string, identity: Place): string[] {
-  const own = placeAudience(issuer, identity)
-  return identity.type === 'cluster' ? [own, clusterAudience(issuer, '*')] : [own]
-}
+/** Tokens that are good in every connected cluster have an audience of their own. */
+const audiencesOf = (issuer: string, place: string): string[] =>
+  [place, ...(place.startsWith('clusters/') ? ['clusters/*'] : [])].map((one) => `${issuer}/${one}`)
 
-function authentication({ issuer, identity, certificateAuthority }: ClusterFilesOptions): JsonValue {
+function authentication({ issuer, place, certificateAuthority }: ClusterFilesOptions): JsonValue {
   const own = `claims['${PRIVATE_CLAIM}']`
   const extra = {
     [EXTRA.key]: `${own}.key.name`,
@@ -76,7 +82,7 @@ function authentication({ issuer, identity, certificateAuthority }: ClusterFiles
     // Tokens of the previous release have none.
     [EXTRA.run]: `has(${own}.key.run) ? ${own}.key.run : ''`,
     [EXTRA.scopes]: `${own}.scopes`,
-    [EXTRA.target]: `'${formatPlace(identity)}'`,
+    [EXTRA.target]: `'${place}'`,
     // CEL sees a JSON number, which may be a double: the text of a double could have an exponent.
     [EXTRA.issuedAt]: 'string(int(claims.iat))',
   }
@@ -87,7 +93,7 @@ function authentication({ issuer, identity, certificateAuthority }: ClusterFiles
       {
         issuer: {
           url: issuer,
-          audiences: audiencesOf(issuer, identity),
+          audiences: audiencesOf(issuer, place),
           audienceMatchPolicy: 'MatchAny',
           ...(certificateAuthority !== undefined && { certificateAuthority }),
         },
@@ -122,7 +128,11 @@ const IS_OURS = `has(request.extra) && '${EXTRA.keyUid}' in request.extra`
 /** Nothing else may match: an error in a condition skips an authorizer without an opinion, and the other one then denies. */
 const IS_UNRESTRICTED = `'${EXTRA.scopes}' in request.extra && request.extra['${EXTRA.scopes}'] == ['[]']`
 
-function authorization({ directory, whenAway = 'refuse' }: ClusterFilesOptions): JsonValue {
+/** Returns the authorizers in their order: keyplane denies before RBAC is asked. */
+export function authorizers({
+  directory,
+  whenAway = 'refuse',
+}: Pick<ClusterFilesOptions, 'directory' | 'whenAway'>): JsonValue[] {
   const review = (name: string, failurePolicy: 'Deny' | 'NoOpinion', ...conditions: string[]): JsonValue => ({
     type: 'Webhook',
     name,
@@ -137,21 +147,17 @@ function authorization({ directory, whenAway = 'refuse' }: ClusterFilesOptions):
       connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: `${directory}/${REVIEW_ACCESS}` },
     },
   })
-  return {
-    apiVersion: 'apiserver.config.k8s.io/v1',
-    kind: 'AuthorizationConfiguration',
-    authorizers: [
-      // An unreachable webhook denies. The conditions limit that to keyplane's users.
-      ...(whenAway === 'refuse'
-        ? [review('keyplane', 'Deny', IS_OURS)]
-        : [
-            review('keyplane', 'Deny', IS_OURS, `!(${IS_UNRESTRICTED})`),
-            review('keyplane-unrestricted', 'NoOpinion', IS_OURS, IS_UNRESTRICTED),
-          ]),
-      { type: 'Node', name: 'node' },
-      { type: 'RBAC', name: 'rbac' },
-    ],
-  }
+  return [
+    // An unreachable webhook denies. The conditions limit that to keyplane's users.
+    ...(whenAway === 'refuse'
+      ? [review('keyplane', 'Deny', IS_OURS)]
+      : [
+          review('keyplane', 'Deny', IS_OURS, `!(${IS_UNRESTRICTED})`),
+          review('keyplane-unrestricted', 'NoOpinion', IS_OURS, IS_UNRESTRICTED),
+        ]),
+    { type: 'Node', name: 'node' },
+    { type: 'RBAC', name: 'rbac' },
+  ]
 }
 
 function webhook(server: string, { directory, certificateAuthority }: ClusterFilesOptions): JsonValue {

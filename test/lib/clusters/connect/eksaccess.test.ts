@@ -1,13 +1,19 @@
 /** Tests what lets a deployment into clusters of Amazon EKS: the commands run with an `aws` that only prints how it was called. */
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { printEks, printRole, readRole } from '../../infra/clusterconfig.ts'
-import { type EksRole, eksRole, roleTerraform } from '../../infra/eksaccess.ts'
-import { testFolder } from '../support/folder.ts'
-import { listeningOverTls } from '../support/listeningovertls.ts'
-import { runProgram } from '../support/programs.ts'
-import { parseYaml } from '../support/yaml.ts'
+import { expect, test } from 'vitest'
+import { accountObjects } from '../../../../lib/clusters/connect/accounts.ts'
+import {
+  clusterTerraform,
+  EKS_GROUP,
+  type EksRole,
+  eksRole,
+  entryCommand,
+  roleCommands,
+  roleTerraform,
+} from '../../../../lib/clusters/connect/eksaccess.ts'
+import { testFolder } from '../../../support/folder.ts'
+import { runProgram } from '../../../support/programs.ts'
 
 const account = '123456789012'
 const arn = `arn:aws:iam::${account}:role/platform/keyplane-prod-clusters`
@@ -47,7 +53,7 @@ async function run(commands: string, caller: string) {
 }
 
 test('the commands make a role without rights that the functions may assume', async () => {
-  const { code, stderr, words } = await run(printRole(role, false), account)
+  const { code, stderr, words } = await run(roleCommands(role).join('\n'), account)
   expect([code, stderr]).toEqual([0, ''])
   expect(words.slice(0, 7)).toEqual([
     ...['iam', 'create-role', '--path', '/platform/', '--role-name', 'keyplane-prod-clusters'],
@@ -57,37 +63,28 @@ test('the commands make a role without rights that the functions may assume', as
 })
 
 test('they make nothing with credentials of another account', async () => {
-  const { code, stderr, words } = await run(printRole(role, false), '210987654321')
+  const { code, stderr, words } = await run(roleCommands(role).join('\n'), '210987654321')
   expect([code, stderr, words]).toEqual([1, `These are no credentials of account ${account}.\n`, []])
 })
 
 test('the access entry of a cluster names the role, whatever account the cluster is in', async () => {
-  const [comment = '', ...documents] = (await printEks(role, cluster, 'keyplane', false)).split('---\n')
-  const { words } = await run(
-    comment.replace(/^#( {3})?/gm, (_, isCommand) => (isCommand ? '' : '#')),
-    '210987654321',
-  )
+  const { words } = await run(entryCommand(role, cluster), '210987654321')
   expect(words.join(' ')).toBe(
     `eks create-access-entry --region eu-central-1 --cluster-name web_1 --principal-arn ${arn} --kubernetes-groups keyplane-clusters`,
   )
-  const objects = await Promise.all(documents.map((text) => parseYaml(text)))
+  const objects = accountObjects('keyplane', EKS_GROUP)
   expect(objects.map(({ kind }) => kind)).toEqual(['Namespace', 'Role', 'RoleBinding'])
-  expect(objects[2].subjects).toEqual([
+  expect(objects[2]?.subjects).toEqual([
     { apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'keyplane-clusters' },
   ])
 })
 
-test('Terraform makes the same', async () => {
+test('Terraform makes the same', () => {
   const [, policy = ''] = /<<-EOT\n([\s\S]*?)\n {2}EOT/.exec(roleTerraform(role)) ?? []
   expect(JSON.parse(policy)).toEqual(trust)
-  const text = await printEks(role, cluster, 'keyplane', true)
+  const text = clusterTerraform(role, cluster, 'keyplane')
   expect(text).toContain(`principal_arn     = "${arn}"`)
-  const [, made] = await Promise.all(
-    (await printEks(role, cluster, 'keyplane', false))
-      .split('---\n')
-      .slice(1)
-      .map((one) => parseYaml(one)),
-  )
+  const [, made] = accountObjects('keyplane', EKS_GROUP)
   const rules = [...text.matchAll(/api_groups = (.*)\n\s+resources {2}= (.*)\n\s+verbs {6}= (.*)/g)].map(
     ([, groups = '', resources = '', verbs = '']) => ({
       apiGroups: JSON.parse(groups),
@@ -95,41 +92,32 @@ test('Terraform makes the same', async () => {
       verbs: JSON.parse(verbs),
     }),
   )
-  expect(rules).toEqual(made.rules)
+  expect(rules).toEqual(made?.rules)
 })
 
-describe('the role of the deployment', () => {
-  const key = 'an-access-key'
-  async function read(status: object, env: NodeJS.ProcessEnv = { KEYPLANE_KEY: key }) {
-    const asked: unknown[] = []
-    const { url, certificateAuthority, stop } = await listeningOverTls((request, response) => {
-      asked.push([request.method, request.url, request.headers.authorization])
-      response.writeHead(201).end(JSON.stringify({ kind: 'Self', status }))
-    })
-    const found = await readRole({ api: url, certificateAuthority }, env).catch((error) => error.message)
-    await stop()
-    return { found, asked }
-  }
+test.each([
+  `${arn}'; rm -rf ~; '`,
+  'arn:aws:iam::123456789012:role/admin',
+  'arn:aws:iam::123456789012:role/$(id)/keyplane-prod-clusters',
+])('%s is not the role of a deployment', (text) => expect(eksRole(text)).toBeUndefined())
 
-  test('is what the API says', async () => {
-    const { found, asked } = await read({ clustersRoleARN: arn })
-    expect(found).toEqual({ arn, partition: 'aws', account, path: '/platform/', name: 'keyplane-prod-clusters' })
-    expect(asked).toEqual([['POST', '/apis/management.platform/v1/selves', `Bearer ${key}`]])
+test('accounts give the account of keyplane two rights in their namespace, in which it is not itself', () => {
+  const objects = accountObjects('tokens') as { kind: string; metadata: { namespace?: string; name: string } }[]
+  expect(objects.map(({ kind, metadata: { namespace = '', name } }) => `${kind} ${namespace}/${name}`)).toEqual([
+    'Namespace /tokens',
+    'Namespace /tokens-system',
+    'ServiceAccount tokens-system/keyplane',
+    'Secret tokens-system/keyplane',
+    'Role tokens/keyplane',
+    'RoleBinding tokens/keyplane',
+  ])
+  expect(objects[4]).toMatchObject({
+    rules: [
+      { apiGroups: [''], resources: ['serviceaccounts/token'], verbs: ['create'] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'delete'] },
+    ],
   })
-
-  test.each([
-    [{}, 'only administrators without a scope see it, and npm start has none'],
-    [{ clustersRoleARN: `${arn}'; rm -rf ~; '` }, 'its ARN is not that of a deployment'],
-    [{ clustersRoleARN: 'arn:aws:iam::123456789012:role/admin' }, 'its ARN is not that of a deployment'],
-  ])('is not guessed from %j', async (status, why) => {
-    expect((await read(status)).found).toBe(`The role of the deployment was not read: ${why}`)
-  })
-
-  test('is asked with a key only', async () => {
-    const { found, asked } = await read({}, {})
-    expect([found, asked]).toEqual([
-      'The role of the deployment was not read: KEYPLANE_KEY_FILE names no access key',
-      [],
-    ])
+  expect(objects[5]).toMatchObject({
+    subjects: [{ kind: 'ServiceAccount', name: 'keyplane', namespace: 'tokens-system' }],
   })
 })

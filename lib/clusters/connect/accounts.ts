@@ -1,5 +1,5 @@
 /** Makes the objects that let keyplane issue tokens of service accounts in a cluster (docs/clusters.md). */
-import type { JsonObject } from '../lib/engine/meta/types.ts'
+import type { JsonObject } from '../../engine/meta/types.ts'
 
 /** The name of keyplane's account, its role and its token. */
 const NAME = 'keyplane'
