@@ -3,14 +3,14 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-D35JDHXI.js";
+} from "./shared-457P7YHI.js";
 import {
   Failure,
   messageOf,
   printable,
   readSession,
   warningOnce
-} from "./shared-HLUH6FZY.js";
+} from "./shared-M6EWCBLZ.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

@@ -13,9 +13,10 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-D35JDHXI.js";
+} from "./shared-457P7YHI.js";
 import {
   Failure,
+  clusterFolder,
   describe,
   isBearer,
   isClientId,
@@ -26,13 +27,14 @@ import {
   makeFolder,
   makeTemporaryFolder,
   messageOf,
+  namesOf,
   runnerLog,
   virtualClusterIn,
   warningOnce,
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-HLUH6FZY.js";
+} from "./shared-M6EWCBLZ.js";
 
 // src/step.ts
 import { dirname, join, resolve } from "node:path";
@@ -107,7 +109,7 @@ function readInputs(env) {
     outputKey: readBoolean("output-key", read("output-key"))
   };
 }
-var FOR_ONE = ["key", "ttl", "server", "renew", "output-key"];
+var FOR_ONE = ["key", "ttl", "server", "output-key"];
 function readClusters(read, text) {
   const [name = "", ...others] = text.split(/[\s,]+/).filter((one) => one !== "");
   const all = [name, ...others];
@@ -206,7 +208,13 @@ function kubeConfigText({ name, server, certificateAuthority, user, ...network }
   return `${JSON.stringify(config, void 0, 2)}
 `;
 }
-var withPlugin = (text, plugin2) => text.replace(/^( *)token: .*$/m, (_, indent) => `${indent}exec: ${JSON.stringify(pluginUser(plugin2).exec)}`);
+function withPlugins(text, plugins) {
+  let next = 0;
+  return text.replace(/^( *)token: .*$/gm, (line, indent) => {
+    const plugin2 = plugins[next++];
+    return plugin2 === void 0 ? line : `${indent}exec: ${JSON.stringify(pluginUser(plugin2).exec)}`;
+  });
+}
 var withExecApi = (text, execApi) => text.replace(/^( *apiVersion: client\.authentication\.k8s\.io\/)v1$/m, `$1${execApi}`);
 
 // src/runner/commandfiles.ts
@@ -308,8 +316,31 @@ async function configWithoutKey(folder, inputs, session, surroundings) {
     const user = renew ? plugin(folder, inputs) : { token };
     return { text: kubeConfigText({ name: entryNameOf(target.name, url), ...target.address, user }), expires: expires2 };
   }
-  const { text, expires } = await newKubeConfig(folder, session, surroundings);
-  return { text: renew ? withPlugin(text, plugin(folder, inputs)) : text, expires };
+  const made = await newKubeConfig(folder, session, surroundings);
+  const { text, expires } = made;
+  if (!renew) return { text, expires };
+  const folders = await foldersFor(folder, session, made);
+  return {
+    text: withPlugins(
+      text,
+      folders.map((one) => plugin(one, inputs))
+    ),
+    expires
+  };
+}
+async function foldersFor(folder, session, { credential, others = [], life }) {
+  const { target } = session;
+  if (target.type !== "cluster" || others.length === 0) return [folder];
+  const tokens = [credential, ...others];
+  return Promise.all(
+    namesOf(target).map(async (name, index) => {
+      const own = clusterFolder(folder, name);
+      await makeFolder(own);
+      await writeSession(own, { ...session, target: { type: "cluster", name } });
+      await writeHeld(own, { token: tokens[index] ?? "", tokenLife: life });
+      return own;
+    })
+  );
 }
 async function configWithKey(folder, inputs, asked, surroundings) {
   const held = await getKey(folder, inputs, asked, surroundings);

@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-HLUH6FZY.js";
+} from "./shared-M6EWCBLZ.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {

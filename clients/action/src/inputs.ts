@@ -50,7 +50,7 @@ export function readInputs(env: NodeJS.ProcessEnv): Inputs {
 }
 
 /** What a step for several clusters cannot have: its one request gets their tokens, and nothing else. */
-const FOR_ONE = ['key', 'ttl', 'server', 'renew', 'output-key'] as const
+const FOR_ONE = ['key', 'ttl', 'server', 'output-key'] as const
 
 function readClusters(read: Read, text: string): Target {
   const [name = '', ...others] = text.split(/[\s,]+/).filter((one) => one !== '')

@@ -27,9 +27,14 @@ export function kubeConfigText({ name, server, certificateAuthority, user, ...ne
   return `${JSON.stringify(config, undefined, 2)}\n`
 }
 
-/** Returns a kube config that the API has written, with a plugin in place of its token. */
-export const withPlugin = (text: string, plugin: Plugin): string =>
-  text.replace(/^( *)token: .*$/m, (_, indent) => `${indent}exec: ${JSON.stringify(pluginUser(plugin).exec)}`)
+/** Returns a kube config that the API has written, with a plugin in place of each token, in their order. */
+export function withPlugins(text: string, plugins: readonly Plugin[]): string {
+  let next = 0
+  return text.replace(/^( *)token: .*$/gm, (line, indent) => {
+    const plugin = plugins[next++]
+    return plugin === undefined ? line : `${indent}exec: ${JSON.stringify(pluginUser(plugin).exec)}`
+  })
+}
 
 /** Returns a kube config that the API has written with a plugin in v1, in this version. */
 export const withExecApi = (text: string, execApi: ExecApi): string =>

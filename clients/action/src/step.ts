@@ -2,10 +2,10 @@
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { deploymentName, entryNameOf } from '../../../lib/clusters/deployment.ts'
-import { type Made, makeFile, makeFolder, makeTemporaryFolder } from '../../core/src/files/privatefiles.ts'
+import { type Made as MadeFile, makeFile, makeFolder, makeTemporaryFolder } from '../../core/src/files/privatefiles.ts'
 import type { Plugin } from '../../core/src/plugin.ts'
 import { withAttempts } from './api/attempts.ts'
-import { describe } from './api/target.ts'
+import { describe, namesOf } from './api/target.ts'
 import {
   type KubeConfig,
   readAddress,
@@ -15,12 +15,21 @@ import {
   requestToken,
 } from './api/token.ts'
 import { type Inputs, readInput, readInputs } from './inputs.ts'
-import { kubeConfigText, withExecApi, withPlugin } from './kubeconfig.ts'
+import { kubeConfigText, withExecApi, withPlugins } from './kubeconfig.ts'
 import { type CommandFiles, commandFiles } from './runner/commandfiles.ts'
 import { Failure, messageOf } from './runner/failure.ts'
 import type { Log } from './runner/log.ts'
-import { currentToken, newKey, newKubeConfig, newToken, type Surroundings, secondsWithin } from './session/renewal.ts'
 import {
+  currentToken,
+  type Made,
+  newKey,
+  newKubeConfig,
+  newToken,
+  type Surroundings,
+  secondsWithin,
+} from './session/renewal.ts'
+import {
+  clusterFolder,
   type HeldKey,
   keyFile,
   kubeConfigFile,
@@ -67,13 +76,13 @@ async function takeStep(env: NodeJS.ProcessEnv, runner: Log): Promise<void> {
   log.info(`The kube config of ${describe(inputs.target)} ${end}.`)
 }
 
-function saveMade(files: CommandFiles, name: string, { path, identity }: Made): void {
+function saveMade(files: CommandFiles, name: string, { path, identity }: MadeFile): void {
   files.saveState(name, path)
   files.saveState(`${name}-identity`, identity)
 }
 
 /** Makes a file. Throws a Failure when there is anything at the path. */
-async function makeNew(path: string): Promise<Made & { file: FileHandle }> {
+async function makeNew(path: string): Promise<MadeFile & { file: FileHandle }> {
   try {
     await makeFolder(dirname(path))
     return await makeFile(path)
@@ -133,8 +142,37 @@ async function configWithoutKey(
     const user = renew ? plugin(folder, inputs) : { token }
     return { text: kubeConfigText({ name: entryNameOf(target.name, url), ...target.address, user }), expires }
   }
-  const { text, expires } = await newKubeConfig(folder, session, surroundings)
-  return { text: renew ? withPlugin(text, plugin(folder, inputs)) : text, expires }
+  const made = await newKubeConfig(folder, session, surroundings)
+  const { text, expires } = made
+  if (!renew) return { text, expires }
+  const folders = await foldersFor(folder, session, made)
+  return {
+    text: withPlugins(
+      text,
+      folders.map((one) => plugin(one, inputs)),
+    ),
+    expires,
+  }
+}
+
+/** Returns the folders of the plugins. Each of several clusters has its own, so that it renews its token even if another one is away. */
+async function foldersFor(
+  folder: string,
+  session: Session,
+  { credential, others = [], life }: Made,
+): Promise<string[]> {
+  const { target } = session
+  if (target.type !== 'cluster' || others.length === 0) return [folder]
+  const tokens = [credential, ...others]
+  return Promise.all(
+    namesOf(target).map(async (name, index) => {
+      const own = clusterFolder(folder, name)
+      await makeFolder(own)
+      await writeSession(own, { ...session, target: { type: 'cluster', name } })
+      await writeHeld(own, { token: tokens[index] ?? '', tokenLife: life })
+      return own
+    }),
+  )
 }
 
 /** Returns a kube config for which the API is asked with an access key. */

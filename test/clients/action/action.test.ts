@@ -36,6 +36,12 @@ afterEach(() => {
   front.seen = []
 })
 
+/** Returns the place that a token is for: `clusters/eu`. */
+const audienceOf = (token: string): string => {
+  const { aud } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+  return [aud].flat()[0].split('/').slice(-2).join('/')
+}
+
 const SECRET = /mpk_\w{20}|eyJ[\w-]{20}/
 
 /** The inputs of a job that is trusted. */
@@ -187,6 +193,52 @@ describe('a step that asks for the kube config of a cluster only', () => {
     expect([exchanges(), await exchangedKeys()]).toEqual([1, [expect.any(String)]])
     await expectDone(one.post())
     expect(await exchangedKeys()).toEqual([])
+  })
+
+  test('renews the token of each of several clusters by itself, and ends all', async () => {
+    const { spec } = (await server.call(`${trusts}/demo`)).json
+    for (const name of ['arctic', 'baltic'])
+      await server.call(clusters, {
+        method: 'POST',
+        body: cluster(name, { access: [{ verbs: ['use'], users: ['alice'] }] }),
+      })
+    const scope = { clusters: ['arctic', 'baltic'].map((name) => ({ cluster: name })) }
+    const { json } = await server.call(trusts, {
+      method: 'POST',
+      body: { metadata: { name: 'seas' }, spec: { ...spec, scope } },
+    })
+    const [inputs, env] = inNorth({ credential: json.status.clientID, cluster: 'baltic, arctic', renew: 'true' })
+    const { one, outputs, folder } = await done(inputs, env)
+    const text = await readFile(outputs.kubeconfig ?? '', 'utf8')
+    expect(text).not.toMatch(SECRET)
+    const { users } = await parseYaml(text)
+    const folders: string[] = users.map((entry: { user: { exec: { args: string[] } } }) => entry.user.exec.args.at(-1))
+    expect(folders).toEqual(['baltic', 'arctic'].map((name) => join(folder, `cluster-${name}`)))
+    const token = async (of: string) => {
+      const said: string[] = []
+      expect(
+        await runPlugin(
+          of,
+          { ...server.idTokenVariables, ...env },
+          { out: (text) => void said.push(text), err: () => {} },
+        ),
+      ).toBe(0)
+      return JSON.parse(said.join('')).status.token as string
+    }
+    const first = await Promise.all(folders.map(token))
+    expect([first.map(audienceOf), exchanges()]).toEqual([['clusters/baltic', 'clusters/arctic'], 1])
+    const held = join(folders[0] ?? '', 'credential.json')
+    const { token: old } = JSON.parse(await readFile(held, 'utf8'))
+    await writeFile(held, JSON.stringify({ token: old, tokenLife: { from: 0, until: 1 } }))
+    const [baltic, arctic] = await Promise.all(folders.map(token))
+    expect([baltic === old, audienceOf(baltic ?? ''), arctic === first[1], exchanges()]).toEqual([
+      false,
+      'clusters/baltic',
+      true,
+      2,
+    ])
+    await expectDone(one.post())
+    expect([await exchangedKeys(), existsSync(folder)]).toEqual([[], false])
   })
 
   test.each([

@@ -25,7 +25,10 @@ export interface Address extends Network {
 }
 
 /** Returns the names of the connected clusters of a target. */
-const namesOf = ({ name, others = [] }: Extract<Target, { type: 'cluster' }>): readonly string[] => [name, ...others]
+export const namesOf = ({ name, others = [] }: Extract<Target, { type: 'cluster' }>): readonly string[] => [
+  name,
+  ...others,
+]
 
 /** Returns the audiences of an exchange. An access key, with which a client talks to the management API, has none. */
 export function audiencesOf(target: Target | undefined): string[] {

@@ -79,18 +79,20 @@ export async function newToken(
   return keepToken(folder, from, await exchangeAnew(folder, session, surroundings, forToken, most))
 }
 
-/** Exchanges a new ID token for a kube config of the cluster, and keeps its token. */
-export async function newKubeConfig(
-  folder: string,
-  session: Session,
-  surroundings: Surroundings,
-): Promise<{ text: string; expires: number }> {
+/** A kube config with its tokens, and their life. */
+export interface Made extends Granted {
+  text: string
+  life: Life
+}
+
+/** Exchanges a new ID token for a kube config of the cluster, or of several, and keeps the first token. */
+export async function newKubeConfig(folder: string, session: Session, surroundings: Surroundings): Promise<Made> {
   const from = Date.now()
   const { target } = session
   const forConfig = (given: Given, log: Log) => exchangeForKubeConfig(session, { ...given, target }, log)
   const granted = await exchangeAnew(folder, session, surroundings, forConfig)
   await keepToken(folder, from, granted)
-  return granted
+  return { ...granted, life: { from, until: granted.expires } }
 }
 
 async function keepToken(

@@ -1,5 +1,5 @@
 /** Keeps what the post step and the credential plugin need, in a folder that only this user may read. */
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { intendedName, replaceFile } from '../../../core/src/files/privatefiles.ts'
 import type { Api, Granted } from '../api/exchange.ts'
@@ -51,8 +51,15 @@ const files = {
   warned: 'warned',
 }
 
-/** Reports whether this program writes a file with this name to the folder. */
-export const isFileOfSession = (name: string): boolean => Object.values(files).includes(intendedName(name))
+/** What the names of the folders of several clusters begin with. A file has another name. */
+const CLUSTER = 'cluster-'
+
+/** Returns the folder that the plugin of one of several clusters has. */
+export const clusterFolder = (folder: string, name: string): string => join(folder, `${CLUSTER}${name}`)
+
+/** Reports whether this program writes a file or a folder with this name to the folder. */
+export const isFileOfSession = (name: string): boolean =>
+  name.startsWith(CLUSTER) || Object.values(files).includes(intendedName(name))
 
 export const keyFile = (folder: string): string => join(folder, files.key)
 export const kubeConfigFile = (folder: string): string => join(folder, files.kubeConfig)
@@ -69,8 +76,13 @@ export const readSession = (folder: string): Session =>
 export const recordExchanged = (folder: string, { credential, others = [] }: Granted): void =>
   appendFileSync(join(folder, files.exchanged), `${[credential, ...others].join('\n')}\n`, { mode: 0o600 })
 
-/** Returns the keys and tokens that exchanges have granted. */
+/** Returns the keys and tokens that exchanges have granted, also those of the folders of several clusters. */
 export function readExchanged(folder: string): string[] {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(CLUSTER)) : []
+  return [folder, ...names.map((name) => join(folder, name))].flatMap(grantedIn)
+}
+
+function grantedIn(folder: string): string[] {
   try {
     return readFileSync(join(folder, files.exchanged), 'utf8').split('\n').filter(Boolean)
   } catch (error) {

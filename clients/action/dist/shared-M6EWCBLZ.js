@@ -190,7 +190,10 @@ function exchangeForm(clientID, idToken, { scope, audience = [] } = {}) {
 }
 
 // src/api/target.ts
-var namesOf = ({ name, others = [] }) => [name, ...others];
+var namesOf = ({ name, others = [] }) => [
+  name,
+  ...others
+];
 function audiencesOf(target) {
   if (target?.type === "virtualCluster") return [virtualClusterAudience(target.project, target.name)];
   return target?.type === "cluster" ? namesOf(target).map(clusterAudience) : [];
@@ -451,7 +454,7 @@ function refused(what, answer) {
 }
 
 // src/session/session.ts
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join as join2 } from "node:path";
 var files = {
   session: "session.json",
@@ -465,7 +468,9 @@ var files = {
   /** The warnings that the job has shown. */
   warned: "warned"
 };
-var isFileOfSession = (name) => Object.values(files).includes(intendedName(name));
+var CLUSTER = "cluster-";
+var clusterFolder = (folder, name) => join2(folder, `${CLUSTER}${name}`);
+var isFileOfSession = (name) => name.startsWith(CLUSTER) || Object.values(files).includes(intendedName(name));
 var keyFile = (folder) => join2(folder, files.key);
 var kubeConfigFile = (folder) => join2(folder, files.kubeConfig);
 var lockFile = (folder) => join2(folder, files.lock);
@@ -476,6 +481,10 @@ var readSession = (folder) => JSON.parse(readFileSync(join2(folder, files.sessio
 var recordExchanged = (folder, { credential, others = [] }) => appendFileSync(join2(folder, files.exchanged), `${[credential, ...others].join("\n")}
 `, { mode: 384 });
 function readExchanged(folder) {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(CLUSTER)) : [];
+  return [folder, ...names.map((name) => join2(folder, name))].flatMap(grantedIn);
+}
+function grantedIn(folder) {
   try {
     return readFileSync(join2(folder, files.exchanged), "utf8").split("\n").filter(Boolean);
   } catch (error) {
@@ -519,6 +528,7 @@ export {
   messageOf,
   FEW,
   withAttempts,
+  namesOf,
   describe,
   isName,
   isBearer,
@@ -533,6 +543,7 @@ export {
   exchange,
   exchangeForKubeConfig,
   revoke,
+  clusterFolder,
   isFileOfSession,
   keyFile,
   kubeConfigFile,

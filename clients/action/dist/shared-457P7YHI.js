@@ -18,7 +18,7 @@ import {
   warningsIn,
   withAttempts,
   writeHeld
-} from "./shared-HLUH6FZY.js";
+} from "./shared-M6EWCBLZ.js";
 
 // ../../lib/clusters/cluster/network.ts
 var HOST = /^(?:https?|socks5):\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[1-9][0-9]{0,4})?\/?$/;
@@ -326,7 +326,7 @@ async function newKubeConfig(folder, session, surroundings) {
   const forConfig = (given, log) => exchangeForKubeConfig(session, { ...given, target }, log);
   const granted = await exchangeAnew(folder, session, surroundings, forConfig);
   await keepToken(folder, from, granted);
-  return granted;
+  return { ...granted, life: { from, until: granted.expires } };
 }
 async function keepToken(folder, from, { credential: token, expires }) {
   await writeHeld(folder, { token, tokenLife: { from, until: expires } });
