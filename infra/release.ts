@@ -4,12 +4,10 @@
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { gunzipSync } from 'node:zlib'
-import { gzipSync } from 'fflate'
 import { functionNames } from './build.ts'
 import { type Command, runCommand } from './command.ts'
 import { ensurePackaged } from './package.ts'
@@ -48,8 +46,11 @@ export async function release(folder: string, { root, commit }: Sources): Promis
   }
   const template = releaseTemplate(JSON.parse(await readFile(file, 'utf8')), version, archives)
   files.set('keyplane.template.json', `${JSON.stringify(template)}\n`)
-  const packed = await packCommandLine(root)
-  files.set(packed.name, packed.contents)
+  const { packCommandLine } = (await import(
+    pathToFileURL(join(root, 'infra/commandlinepackage.ts')).href
+  )) as typeof import('./commandlinepackage.ts')
+  const packed = await packCommandLine()
+  files.set(`keyplane-${packed.version}.tgz`, packed.contents)
   const lock = await readFile(join(root, 'package-lock.json'))
   files.set('keyplane.cdx.json', billOfMaterials(JSON.parse(String(lock)), version))
 
@@ -71,44 +72,6 @@ export async function release(folder: string, { root, commit }: Sources): Promis
 }
 
 const digestOf = (contents: Uint8Array | string) => createHash('sha256').update(contents).digest('hex')
-
-/** Returns the npm package of the command line. npm writes no times into it, but the modes of files, which a clone and its machine decide. */
-async function packCommandLine(root: string): Promise<{ name: string; contents: Uint8Array }> {
-  const folder = await mkdtemp(join(tmpdir(), 'keyplane-pack-'))
-  try {
-    const [npm = '', ...args] = npmCommand(process.env)
-    // The cache of npm is in the home folder, which may be missing or read-only in a container.
-    const folders = [`--pack-destination=${folder}`, `--cache=${join(folder, 'cache')}`]
-    const pack = ['pack', '--silent', '--workspace=clients/cli', ...folders]
-    await run(npm, [...args, ...pack], { cwd: root })
-    const name = (await readdir(folder)).find((one) => one.endsWith('.tgz')) ?? ''
-    const archive = gunzipSync(await readFile(join(folder, name)))
-    setModes(archive)
-    return { name, contents: gzipSync(archive, { level: 9, mtime: 0 }) }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** Returns how to start npm: as the npm that has started this process, because the one on the PATH of Windows, npm.cmd, needs a shell. */
-export const npmCommand = ({ npm_execpath: npm }: NodeJS.ProcessEnv): string[] =>
-  npm === undefined ? ['npm'] : [process.execPath, npm]
-
-const BLOCK = 512
-
-/** Gives the programs in a tar archive the mode 0755, and all other files 0644. POSIX describes the header of a file as ustar. */
-function setModes(archive: Buffer): void {
-  for (let at = 0; archive[at] !== 0; ) {
-    const header = archive.subarray(at, at + BLOCK)
-    const octal = (from: number, to: number) => Number.parseInt(header.toString('latin1', from, to), 8)
-    header.write(header.toString('latin1').startsWith('package/bin/') ? '000755 ' : '000644 ', 100)
-    // The checksum is that of a header with spaces in its place.
-    header.fill(' ', 148, 156)
-    const sum = header.reduce((total, byte) => total + byte, 0)
-    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
-    at += BLOCK * (1 + Math.ceil(octal(124, 135) / BLOCK))
-  }
-}
 
 /** Returns the commit of the project, or undefined outside a repository and with changes that are not committed. */
 export async function commitOf(cwd: string): Promise<string | undefined> {

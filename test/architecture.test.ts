@@ -64,6 +64,10 @@ const bare = 'console discovery issuer notfound openapi release customresourcede
 const isConsole = ({ from, to }: Pick<Import, 'from' | 'to'>) =>
   from === 'infra/made/console.ts' && to === 'clients/console/build.ts'
 
+/** It also contains the npm package of the command line, which is made from its bundle. */
+const isCommandLine = ({ from, to }: Pick<Import, 'from' | 'to'>) =>
+  from === 'infra/commandlinepackage.ts' && to === 'clients/cli/build.ts'
+
 /** The function of the console contains the pages that it makes, and nothing of it. */
 const MAKES_PAGES = 'marked'
 
@@ -211,7 +215,8 @@ describe('imports', () => {
     const upward = imports.filter(({ from, to }) => {
       if (isPackage(to) || to.startsWith('node:') || packageFolderOf(from) === packageFolderOf(to)) return false
       const own = packageFolderOf(from)
-      if (own === 'infra') return !/^(lib|clients\/core)\//.test(to) && !isConsole({ from, to })
+      if (own === 'infra')
+        return !/^(lib|clients\/core)\//.test(to) && !isConsole({ from, to }) && !isCommandLine({ from, to })
       // The test below has the rule for clients.
       if (own === 'clients') return false
       if (own === 'events') return !/^(lib|infra)\//.test(to)
@@ -294,12 +299,16 @@ describe('imports', () => {
   })
 
   test('of what is deployed are files whose change is packaged, and packages of the bill of materials', () => {
-    const isDeployed = (file: string) => /^(functions|infra\/made|clients\/console\/src)\//.test(file)
+    const isDeployed = (file: string) => /^(functions|infra\/made|clients\/(console|cli)\/src)\//.test(file)
+    // Which makes the package of the command line, and is in no function.
+    const isBuild = ({ from }: Import) => from === 'infra/commandlinepackage.ts'
     const deployed = new Set([...sources.keys()].filter(isDeployed))
     const packages = new Set<string>()
     // What is added while the loop runs is visited too.
     for (const file of deployed)
-      for (const { to } of imports.filter((one) => one.from === file && !one.typeOnly && !isConsole(one))) {
+      for (const { to } of imports.filter(
+        (one) => one.from === file && !one.typeOnly && !isConsole(one) && !isBuild(one),
+      )) {
         if (sources.has(to)) deployed.add(to)
         else if (isPackage(to) && !to.startsWith('keyplane:') && to !== MAKES_PAGES) packages.add(packageOf(to))
       }

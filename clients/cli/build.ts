@@ -1,17 +1,17 @@
 /** Bundles the command line into one file without dependencies, `dist/keyplane.js`, for Node.js 20 and later. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { build, formatMessages } from 'esbuild'
 
 const folder = import.meta.dirname
 
-/** Writes the bundle to a file. The output depends on the sources only. Throws for errors and for warnings. */
-export async function buildCommandLine(file: string): Promise<void> {
+/** Returns the bundle, which depends on the sources only. Throws for errors and for warnings. */
+export async function bundleCommandLine(): Promise<Uint8Array> {
   const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
-  const { warnings } = await build({
+  const { warnings, outputFiles } = await build({
     absWorkingDir: folder,
     entryPoints: ['src/main.ts'],
-    outfile: file,
+    write: false,
     bundle: true,
     minify: true,
     platform: 'node',
@@ -24,6 +24,14 @@ export async function buildCommandLine(file: string): Promise<void> {
   })
   const texts = await formatMessages(warnings, { kind: 'warning' })
   if (texts.length > 0) throw new Error(texts.join('\n'))
+  return outputFiles[0]?.contents ?? new Uint8Array()
+}
+
+/** Writes the bundle to a file. */
+export async function buildCommandLine(file: string): Promise<void> {
+  const bundle = await bundleCommandLine()
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, bundle)
 }
 
 if (import.meta.main) await buildCommandLine(join(folder, 'dist', 'keyplane.js'))

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { commitOf, npmCommand, type Release, release } from '../../infra/release.ts'
+import { commitOf, type Release, release } from '../../infra/release.ts'
 import { testFolder } from '../support/folder.ts'
 
 const project = join(import.meta.dirname, '../..')
@@ -105,12 +105,4 @@ test('checksums and provenance have every other file, and the bill of materials 
   const names = components.map(({ name }: { name: string }) => name)
   expect([bomFormat, names]).toEqual(['CycloneDX', expect.arrayContaining(['jose', 'js-yaml'])])
   expect(names).not.toContain('esbuild')
-})
-
-test('npm is started as it was started itself, because Windows starts no npm.cmd without a shell', () => {
-  expect(npmCommand({ npm_execpath: 'C:\\npm\\bin\\npm-cli.js' })).toEqual([
-    process.execPath,
-    'C:\\npm\\bin\\npm-cli.js',
-  ])
-  expect(npmCommand({})).toEqual(['npm'])
 })

@@ -1,9 +1,11 @@
 /** Serves the console by the packaged template, without AWS services: it needs none. */
+import { createHash } from 'node:crypto'
 import { request as send } from 'node:http'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildConsole, type ConsoleFile } from '../../clients/console/build.ts'
+import { packCommandLine } from '../../infra/commandlinepackage.ts'
 import { buildDocumentation } from '../../infra/documentation/build.ts'
 import { type Gateway, startGateway } from '../../infra/local/gateway/gateway.ts'
 import { ensurePackaged } from '../../infra/package.ts'
@@ -100,6 +102,20 @@ describe('the console', () => {
     expect([status, headers.location]).toEqual([308, 'docs/'])
   })
 
+  test('is served with the package of the command line, packed once, and with its SHA-256', async () => {
+    const { contents } = await packCommandLine()
+    const { status, headers, body } = await ask('/console/keyplane.tgz', { headers: { 'accept-encoding': 'gzip' } })
+    expect([status, headers['content-type'], headers['cache-control']]).toEqual([200, 'application/gzip', 'no-store'])
+    expect([headers['content-encoding'], body.equals(Buffer.from(contents))]).toEqual([undefined, true])
+    const digest = await ask('/console/keyplane.tgz.sha256')
+    expect(digest.body.toString()).toBe(`${createHash('sha256').update(body).digest('hex')}  keyplane.tgz\n`)
+    expect([digest.headers['content-type'], digest.headers['cache-control']]).toEqual([
+      'text/plain; charset=utf-8',
+      'no-store',
+    ])
+    expect((await ask('/console/keyplane.tgz', { method: 'HEAD' })).body.length).toBe(0)
+  })
+
   test('has an address that ends with a slash: the one without leads there, below any stage', async () => {
     const { status, headers } = await ask('/console?a=b')
     expect([status, headers.location, headers['cache-control']]).toEqual([308, 'console/', 'no-store'])
@@ -126,6 +142,9 @@ describe('the console', () => {
     '/console/docs/__proto__',
     '/console/docs/README.md',
     '/console/constructor',
+    '/console/keyplane.tgz/',
+    '/console/keyplane.tgz.asc',
+    '/console/docs/keyplane.tgz',
     '/console/kubernetes/management/version',
     `/console/${'a'.repeat(4000)}`,
   ])('answers %s with a 404 in words', async (path) => {

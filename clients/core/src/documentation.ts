@@ -34,6 +34,12 @@ export type DocumentationPage = keyof typeof documentation
 /** Returns the address of a page, relative to that of the console. */
 export const documentationPath = (page: DocumentationPage): string => `docs/${page}`
 
+const consoleOf = (server: string): string =>
+  `${server.endsWith(BASE_PATH) ? server.slice(0, -BASE_PATH.length) : server}/console`
+
 /** Returns the URL of a page that the server with this URL serves. */
 export const documentationUrl = (server: string, page: DocumentationPage): string =>
-  `${server.endsWith(BASE_PATH) ? server.slice(0, -BASE_PATH.length) : server}/console/${documentationPath(page)}`
+  `${consoleOf(server)}/${documentationPath(page)}`
+
+/** Returns the URL of the command line's npm package, which the server with this URL serves. */
+export const packageUrl = (server: string): string => `${consoleOf(server)}/keyplane.tgz`

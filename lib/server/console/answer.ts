@@ -1,6 +1,6 @@
 /**
- * Answers requests for the files of the console and of the documentation: pages without a cache, and files that a browser keeps
- * permanently. It is public: the console is only code, and asks the API with a key of the person.
+ * Answers requests for the files of the console and of the documentation, and for the package of the command line: pages and the package
+ * without a cache, and files that a browser keeps permanently. It is public: the console is only code, and asks the API with a key of the person.
  */
 import { gzipSync } from 'node:zlib'
 import { type ApiResponse, emptyStream } from '../../engine/endpoints/request.ts'
@@ -15,11 +15,20 @@ import { securityHeaders } from './securityheaders.ts'
 
 /** A file, as clients/console/build.ts and infra/documentation/build.ts make it. */
 interface ConsoleFile {
-  /** Its address below the folder of the console. Names of all files but pages contain a hash of the contents. */
+  /** Its address below the folder of the console. Names of all files but pages and packages contain a hash of the contents. */
   name: string
   /** Value of the header Content-Type. */
   type: string
   text: string
+  /** Whether the text is a file of bytes in base64. It is compressed already. */
+  isBase64?: boolean
+}
+
+/** What is read when somebody asks for it first. */
+interface Later {
+  documentation(): Promise<readonly ConsoleFile[]>
+  /** The npm package of the command line and its digest. */
+  packages(): Promise<readonly ConsoleFile[]>
 }
 
 type ConsoleOutcome = 'served' | 'redirected' | 'not found'
@@ -29,6 +38,9 @@ const PAGE = 'index.html'
 
 /** What the addresses of the documentation begin with. */
 const DOCUMENTATION = /^docs(?:\/|$)/
+
+/** The names of packages. */
+const PACKAGE = /^keyplane\.tgz(?:\.|$)/
 
 const NOT_FOUND =
   'There is no such page. The console has one address, which ends with /console/, and its documentation /console/docs/.\n'
@@ -49,19 +61,21 @@ function metaElement(settings: ConsoleSignIn): string {
 /** Returns how requests are answered. With `consoleSignIn`, people can sign in with an identity provider. */
 function consoleAnswers(
   files: readonly ConsoleFile[],
-  documentation: () => Promise<readonly ConsoleFile[]>,
+  { documentation, packages }: Later,
   { consoleSignIn: signIn, compressStreams }: Config,
 ): PublicEndpoint<ConsoleOutcome>['answer'] {
   const element = signIn ? `${metaElement(signIn)}\n` : ''
   const byName = (all: readonly ConsoleFile[]) =>
     new Map(
-      all.map(({ name, type, text: built }) => {
+      all.map(({ name, type, text: built, isBase64 = false }) => {
         const text = name === PAGE ? built.replace(MARK, () => element) : built
-        return [name, { name, type, text, gzip: lazy(() => gzipSync(text, { level: 9 })) }]
+        const body = isBase64 ? Buffer.from(text, 'base64') : text
+        return [name, { name, type, body, isPacked: isBase64, gzip: lazy(() => gzipSync(body, { level: 9 })) }]
       }),
     )
   const own = byName(files)
   const pages = lazy(async () => byName(await documentation()))
+  const packed = lazy(async () => byName(await packages()))
   const common = securityHeaders(signIn ? originsOf(signIn) : [])
   const refuse = (status: number, body: string, more: Record<string, string> = {}): ApiResponse => ({
     status,
@@ -78,7 +92,8 @@ function consoleAnswers(
       response: httpMethod === 'HEAD' ? { ...response, body: emptyStream } : response,
       outcome,
     })
-    const known = DOCUMENTATION.test(name ?? '') ? await pages() : own
+    const isPackage = PACKAGE.test(name ?? '')
+    const known = DOCUMENTATION.test(name ?? '') ? await pages() : isPackage ? await packed() : own
     const folder = name === undefined ? PAGE : `${name}/${PAGE}`
     // The addresses in a page are relative to its folder, so the address of a folder must end with exactly one slash.
     if (!path.endsWith('/') && known.has(folder)) {
@@ -89,29 +104,27 @@ function consoleAnswers(
     const file = isFolder ? known.get(folder) : path.endsWith('/') ? undefined : known.get(name ?? '')
     if (file === undefined) return answer(refuse(404, NOT_FOUND), 'not found')
     note({ name: file.name })
-    const isZipped = compressStreams && acceptsGzip(event)
+    const isZipped = compressStreams && !file.isPacked && acceptsGzip(event)
+    const isKept = !isPackage && !file.type.startsWith('text/html')
     const headers = {
       'content-type': file.type,
-      'cache-control': file.type.startsWith('text/html') ? 'no-store' : 'public, max-age=31536000, immutable',
+      'cache-control': isKept ? 'public, max-age=31536000, immutable' : 'no-store',
       vary: 'Accept-Encoding',
       ...common,
       ...(isZipped && { 'content-encoding': 'gzip' }),
     }
-    const body = isZipped ? file.gzip() : file.text
+    const body = isZipped ? file.gzip() : file.body
     return answer({ status: 200, headers, warnings: [], body }, 'served')
   }
 }
 
 /**
- * Returns the handler, which reads the documentation when somebody asks for it first. It streams, because a function that does not stream
+ * Returns the handler. It streams, because a function that does not stream
  * may not return bytes of these media types.
  */
-export function consoleHandler(
-  files: readonly ConsoleFile[],
-  documentation: () => Promise<readonly ConsoleFile[]>,
-): LambdaHandler {
+export function consoleHandler(files: readonly ConsoleFile[], later: Later): LambdaHandler {
   const server = createMinimalServer(process.env)
-  const answer = consoleAnswers(files, documentation, server.config)
+  const answer = consoleAnswers(files, later, server.config)
   const respond = publicHandler(server, { resource: 'console', verb: 'get', answer, measure: () => [] })
   return lambdaHandler(
     async (event) => compressBody(await respond(event), event, { streams: true, compresses: false }),

@@ -86,7 +86,7 @@ describeKubectl('a kube config of a virtual cluster', () => {
             args: ['credential', '--virtual-cluster', 'demo/demo', '--context', 'here'],
             interactiveMode: 'Never',
             provideClusterInfo: false,
-            installHint: expect.stringContaining('keyplane is not on the PATH'),
+            installHint: expect.stringContaining(`npm install --global ${server.root}/console/keyplane.tgz `),
           },
           extensions: [{ name: 'keyplane', extension: { server: server.base, target: 'virtualCluster/demo/demo' } }],
         },

@@ -1,13 +1,17 @@
-/** The npm package of the command line: packed, installed elsewhere, and run with every Node.js of this machine. */
+/** The npm package of the command line: installed from the deployment, and run with every Node.js of this machine. */
 
 import { execFile } from 'node:child_process'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../../infra/local/gateway/gateway.ts'
+import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
+import { ensurePackaged } from '../../../infra/package.ts'
 import { readPage } from '../../support/commands.ts'
 import { testFolder } from '../../support/folder.ts'
 import { describeKubectl } from '../../support/kubectl.ts'
+import { noResources } from '../../support/noresources.ts'
 import { nodes } from './commandline.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -16,24 +20,45 @@ const { version } = JSON.parse(await readFile(join(root, 'clients/cli/package.js
 
 const folder = testFolder()
 let bin: string
-let archive: string[]
 let installation: { stdout: string; stderr: string }
+let gateway: Gateway | undefined
 beforeAll(async () => {
-  const npm = (...args: string[]) =>
-    run('npm', [...args, '--no-audit', '--no-fund', '--no-update-notifier'], { cwd: root })
-  const packed = await npm('pack', '--workspace', 'clients/cli', '--pack-destination', folder, '--json', '--silent')
-  const written: unknown = JSON.parse(packed.stdout.slice(packed.stdout.search(/^[[{]/m)))
-  const [one] = Object.values(written as object) as { files: { path: string }[] }[]
-  archive = (one?.files ?? []).map(({ path }) => path).sort()
+  const authority = await makeAuthority('package', validFor(1, Date.now()))
+  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
+  const { bundles: bundlesDir } = await ensurePackaged({ quiet: true })
+  const [environment, address] = [noResources, { stage: 'prod' }]
+  gateway = await startGateway({ bundlesDir, environment, unscheduled: true, address, tls: { cert, key } })
+  const cafile = join(folder, 'ca.crt')
+  await writeFile(cafile, authority.certificate)
   const page = await readPage('docs/command-line.md')
-  const quiet = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' }
-  const env = { PATH: process.env.PATH, HOME: folder, npm_config_offline: 'true', ...quiet }
-  installation = await run('sh', ['-ec', page.commandsOf('Install', 2)], { cwd: folder, env })
+  const npm = {
+    npm_config_cafile: cafile,
+    npm_config_registry: 'http://127.0.0.1:9',
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+    npm_config_update_notifier: 'false',
+  }
+  const env = { PATH: process.env.PATH, HOME: folder, ...npm }
+  const commands = page.commandsOf('Install', 1, { 'https://keys.example.com': gateway.url })
+  installation = await run('sh', ['-ec', commands], { cwd: folder, env })
   bin = join(folder, '.local/bin')
 })
+afterAll(() => gateway?.close())
 
-test('contains the program, its bundle and nothing else', () =>
-  expect(archive).toEqual(['LICENSE', 'README.md', 'bin/keyplane.cjs', 'dist/keyplane.js', 'package.json']))
+test('contains the program, its bundle and nothing else, which are what npm packs', async () => {
+  const entries = await readdir(join(bin, '../lib/node_modules/keyplane'), { recursive: true, withFileTypes: true })
+  const files = entries.filter((one) => one.isFile()).map(({ name }) => name)
+  expect(files.sort()).toEqual(['LICENSE', 'README.md', 'keyplane.cjs', 'keyplane.js', 'package.json'])
+  const listed = await run(
+    'npm',
+    ['pack', '--workspace', 'clients/cli', '--dry-run', '--json', '--silent', '--ignore-scripts'],
+    {
+      cwd: root,
+    },
+  )
+  const [packed] = Object.values(JSON.parse(listed.stdout)) as { files: { path: string }[] }[]
+  expect(packed?.files.map(({ path }) => basename(path)).sort()).toEqual(files)
+})
 
 test('is installed without other packages and without scripts', async () => {
   expect(await readdir(join(bin, '../lib/node_modules'))).toEqual(['keyplane'])

@@ -15,14 +15,6 @@ test('the links of its README lead to pages of others or to files of the package
   expect(targets.filter((one) => !/^(https:|#)/.test(one) && !packed.includes(one))).toEqual([])
 })
 
-test.each(['clients/cli/README.md', 'docs/command-line.md'])(
-  '%s installs the version that it is about',
-  async (page) => {
-    const files = (await readFile(join(root, page), 'utf8')).match(/keyplane-[\d.]+\.tgz/g)
-    expect(new Set(files)).toEqual(new Set([`keyplane-${packageFile.version}.tgz`]))
-  },
-)
-
 test('a clone of Git for Windows has the line ends of its programs', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-clone-'))
   const git = (...args: string[]) =>

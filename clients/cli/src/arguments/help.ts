@@ -48,7 +48,7 @@ function programPage(sections: readonly Section[], program: Program): string {
     `Environment\n${table(ENVIRONMENT, program)}`,
     `Exit codes\n${table(EXIT_CODES, program)}`,
     wrapped(
-      `${call} COMMAND --help explains a command, with examples. ${call} --version prints the version. The server has the documentation, at https://HOST/console/docs/, with its stage before /console if it has one.`,
+      `${call} COMMAND --help explains a command, with examples. ${call} --version prints the version. The server has the documentation, at https://HOST/console/docs/, with its stage before /console if it has one, and this program: npm install --global https://HOST/console/keyplane.tgz`,
       program,
       0,
     ),

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { deploymentName, entryNameOf } from '../../../../lib/clusters/deployment.ts'
 import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { CURL_SECONDS, curlArguments } from '../../../core/src/curl.ts'
+import { packageUrl } from '../../../core/src/documentation.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
 import { type ExecApi, pluginUser } from '../../../core/src/plugin.ts'
 import { addressOf, usableCluster, withoutObject } from '../api/clusters.ts'
@@ -40,8 +41,8 @@ export interface Making {
   execApi?: ExecApi | undefined
 }
 
-const INSTALL_KEYPLANE =
-  'keyplane is not on the PATH. Its README explains how to install it. "keyplane kubeconfig --with curl" needs no installation.'
+const installKeyplane = (server: string): string =>
+  `keyplane is not on the PATH. Install it with: npm install --global ${packageUrl(server)} ("keyplane kubeconfig --with curl" makes a kube config that needs no installation.)`
 const INSTALL_CURL = 'curl is not on the PATH. Install it with the package manager of this system.'
 
 /** Returns the entry of a virtual cluster, whose address the server knows. Asks for no credential if a plugin does that. */
@@ -167,7 +168,7 @@ async function plugin(
     command: 'keyplane',
     args: ['credential', ...optionsFor(target), ...(form === 'token' ? [] : ['--with', form]), ...context],
     ...(own !== usual && { env: { KEYPLANE_CONFIG: resolve(own) } }),
-    installHint: INSTALL_KEYPLANE,
+    installHint: installKeyplane(session.server),
     execApi,
   })
 }
