@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Federation, provider, providers, startFederation } from '../../support/federation.ts'
+import { clusters as clustersPath, cluster as connected } from '../../support/objects.ts'
+import { parseYaml } from '../../support/yaml.ts'
 import { useAlice } from './alice.ts'
 import { says } from './commandline.ts'
 import cases from './vectors/credential.cases.json' with { type: 'json' }
@@ -244,6 +246,8 @@ describe('an ID token', () => {
     await server.make(providers, provider('lasting', { ...spec, tokenUse: 'Lifetime' }))
     const own = { identityProvider: 'lasting', scope: { clusters }, tokensOnly: true }
     lifetime = await federation.trust('plugin-lifetime', own)
+    const access = [{ verbs: ['use'], teams: ['shop'] }]
+    for (const name of ['west', 'east']) await server.make(clustersPath, connected(name, { access }))
   })
   afterAll(() => federation?.close())
 
@@ -295,5 +299,90 @@ describe('an ID token', () => {
     for (const name of ['west', 'east'])
       expect(audienceOf(await run('credential', '--cluster', name))).toEqual(audience(name))
     expect(await inCache()).toContain('mpk_')
+  })
+
+  /** Returns the server and the user of each context of a kube config. */
+  const usersIn = async (text: string) => {
+    const { clusters: servers, users } = await parseYaml(text)
+    return users.map(({ user }: { user: { token?: string; exec?: { args: string[] } } }, index: number) => [
+      servers[index].cluster.server,
+      user.exec?.args ?? decodeJwt(user.token ?? '').aud,
+    ])
+  }
+
+  test('that may be exchanged once gives a kube config of several clusters in one request, also again, and all their tokens', async () => {
+    const run = await plugin(once)
+    const before = exchanges()
+    const asked = ['kubeconfig', 'west', 'east', '--with', 'token']
+    const first = await run(...asked)
+    expect(await usersIn(first.stdout)).toEqual([
+      ['https://west.example.com', audience('west')],
+      ['https://east.example.com', audience('east')],
+    ])
+    const other = await run('kubeconfig', 'east', 'west', '--with', 'token')
+    expect((await usersIn(other.stdout)).map(([url]: [string]) => url)).toEqual([
+      'https://east.example.com',
+      'https://west.example.com',
+    ])
+    for (const name of ['east', 'west'])
+      expect(audienceOf(await run('credential', '--cluster', name))).toEqual(audience(name))
+    expect([exchanges() - before, (await inCache()).includes('mpk_')]).toEqual([1, false])
+  })
+
+  test('gives plugins that name each other their tokens with one exchange, whoever asks first', async () => {
+    const run = await plugin(once)
+    const before = exchanges()
+    const users = await usersIn((await run('kubeconfig', 'west', 'east')).stdout)
+    const calls = users.map(([, args]: [string, string[]]) => args)
+    expect(calls).toEqual([
+      ['credential', '--cluster', 'west', '--also', 'east'],
+      ['credential', '--cluster', 'east', '--also', 'west'],
+    ])
+    const again = await plugin(once)
+    const ran = await Promise.all([...calls, ...calls].map((args) => again(...args)))
+    expect(ran.map(audienceOf)).toEqual(['west', 'east', 'west', 'east'].map(audience))
+    expect(exchanges() - before).toBe(2)
+    expect(await again(...calls[0], '--also', 'a/b/c')).toMatchObject(says(2, 'A virtual cluster is PROJECT/NAME', ''))
+  })
+
+  test('gives all clusters that its trust names', async () => {
+    const run = await plugin(once)
+    const before = exchanges()
+    const { stdout } = await run('kubeconfig', '*')
+    expect(await usersIn(stdout)).toEqual([
+      ['https://east.example.com', ['credential', '--cluster', 'east', '--also', '*']],
+      ['https://west.example.com', ['credential', '--cluster', 'west', '--also', '*']],
+    ])
+    expect(audienceOf(await run('credential', '--cluster', 'east', '--also', '*'))).toEqual(audience('east'))
+    expect(exchanges() - before).toBe(1)
+    expect(await run('credential', '--cluster', 'asia', '--also', '*')).toMatchObject(
+      says(2, 'does not name the cluster asia'),
+    )
+    expect(await run('kubeconfig', '*', 'west')).toMatchObject(says(2, 'give no other'))
+    expect(await cli.run(['kubeconfig', '*'])).toMatchObject(says(2, 'needs an ID token'))
+  })
+
+  test.each([
+    [['token', '--cluster', 'west'], 'a token'],
+    [['kubeconfig', '--cluster', 'west', '--with', 'token'], 'a kube config with a token'],
+  ])('%j makes one request', async (args) => {
+    const run = await plugin(once)
+    const before = server.log.length
+    const { code, stdout } = await run(...args)
+    expect([code, /eyJ/.test(stdout)]).toEqual([0, true])
+    const resources = server.log
+      .slice(before)
+      .map((line) => JSON.parse(line))
+      .filter(({ message }) => message === 'audit')
+    expect(resources).toHaveLength(1)
+    expect(await inCache()).not.toContain('mpk_')
+  })
+
+  test('gives nothing when one of several clusters is refused, and may be exchanged then', async () => {
+    const run = await plugin(once)
+    expect(await run('kubeconfig', 'west', 'asia', '--with', 'token')).toMatchObject(
+      says(4, 'The ID token was not exchanged for tokens for clusters/asia, clusters/west: ', ''),
+    )
+    expect(await run('credential', '--cluster', 'west')).toMatchObject({ code: 0 })
   })
 })

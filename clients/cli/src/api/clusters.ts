@@ -55,7 +55,7 @@ export function withoutObject(error: unknown, name: string): never {
   if (!(error instanceof StatusError) || error.code !== 404) throw error
   throw new CliError(error.message, {
     exitCode: error.exitCode,
-    hint: `keyplane does not know the address of ${name}, or you may not see it. Give the address with --server.`,
+    hint: `keyplane does not know the address of ${name}, or you may not see it. Give the address with --server. A virtual cluster is PROJECT/NAME.`,
     cause: error,
   })
 }

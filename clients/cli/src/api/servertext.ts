@@ -51,13 +51,50 @@ export async function userIn(text: string): Promise<Record<string, string>> {
   return { clientCertificateData: decoded(certificate), clientKeyData: decoded(key) }
 }
 
-async function onlyOne(text: string, list: string): Promise<JsonObject> {
+/** A context, with what it names. */
+export interface ServerContext {
+  name: string
+  cluster: JsonObject
+  user: { token?: string }
+}
+
+/** Returns the contexts in their order. Throws a CliError for one that names nothing, and for an address as `addressIn` does. */
+export async function contextsIn(text: string): Promise<ServerContext[]> {
+  const config = await configIn(text)
+  const named = (list: string, name: JsonValue | undefined): JsonObject => {
+    const found = listIn(config, list).find((one) => one.name === name)
+    if (typeof name !== 'string' || found === undefined) throw invalid(`a context names nothing in ${list}`)
+    return found
+  }
+  return listIn(config, 'contexts').map(({ name, context }) => {
+    if (typeof name !== 'string') throw invalid('a context has no name')
+    const { cluster, user } = record(context)
+    const { token } = record(named('users', user).user)
+    return {
+      name,
+      cluster: addressIn(record(named('clusters', cluster).cluster)),
+      user: typeof token === 'string' ? { token } : {},
+    }
+  })
+}
+
+async function configIn(text: string): Promise<JsonObject> {
   const { value } = await parseYaml(text).catch(() => {
     throw invalid('it is not YAML')
   })
-  const entries = record(value)[list]
-  if (!Array.isArray(entries) || entries.length !== 1) throw invalid(`it does not have one entry in ${list}`)
-  return record(entries[0])
+  return record(value)
+}
+
+function listIn(config: JsonObject, list: string): JsonObject[] {
+  const entries = config[list]
+  if (!Array.isArray(entries)) throw invalid(`it has no ${list}`)
+  return entries.map(record)
+}
+
+async function onlyOne(text: string, list: string): Promise<JsonObject> {
+  const entries = listIn(await configIn(text), list)
+  if (entries.length !== 1) throw invalid(`it does not have one entry in ${list}`)
+  return entries[0] ?? {}
 }
 
 function record(value: JsonValue | undefined): JsonObject {

@@ -1,5 +1,6 @@
 /** `keyplane credential`: the credential plugin of kubectl. */
 import { execCredential } from '../../../core/src/plugin.ts'
+import { audienceIn } from '../api/audience.ts'
 import { exchangedToken } from '../api/exchange.ts'
 import { type Form, issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'
@@ -22,7 +23,7 @@ export const credential = command({
     'refuses, it prints none. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.\n\n' +
     'A client that passes the cluster (provideClusterInfo) may name the target in place of an option: the extension client.authentication.k8s.io/exec of the cluster is ' +
     '{"cluster": "NAME"} or {"virtualCluster": "PROJECT/NAME"}. It can change nothing else, and such a client never gets the access key.\n\n' +
-    'An ID token is exchanged for a token of the cluster in one request, and this token is kept until it ends. An ID token that was exchanged for a key already gives tokens with this key. With --ttl and --with cert it is exchanged for a key, which then asks for the credential.',
+    'An ID token is exchanged for a token of the cluster in one request, or of several with --also, and these tokens are kept until they end. An ID token that was exchanged for a key already gives tokens with this key. With --ttl and --with cert it is exchanged for a key, which then asks for the credential.',
   options: {
     'virtual-cluster': {
       type: 'string',
@@ -36,6 +37,13 @@ export const credential = command({
       help: 'kind of the credential; certificates cannot be revoked, and only virtual clusters sign them; account is for connected clusters whose service accounts issue the tokens',
       default: 'token',
     },
+    also: {
+      type: 'string',
+      multiple: true,
+      value: 'CLUSTER',
+      help: 'further cluster, or PROJECT/NAME, whose token the same exchange of an ID token gets and keeps; * for all connected clusters that its trust names. Does nothing with an access key',
+      names: 'clusters',
+    },
     ttl: { type: 'string', value: 'DURATION', help: 'lifetime of the credential', default: DEFAULT_TTL },
     refresh: {
       type: 'boolean',
@@ -47,7 +55,7 @@ export const credential = command({
     { does: 'Print a token for a connected cluster', run: 'keyplane credential --cluster west' },
   ],
   meant: optionsMeant,
-  async run({ values: { context, ttl, refresh, with: form = 'token', ...names } }, io) {
+  async run({ values: { context, ttl, refresh, also, with: form = 'token', ...names } }, io) {
     const { version, cluster } = execInfo(io)
     const target = pluginTarget(targetOf(names), cluster)
     const life = lifetime(ttl ?? DEFAULT_TTL, '--ttl')
@@ -63,7 +71,7 @@ export const credential = command({
     const { server, exchange } = session
     // An exchange with a target decides on the life of its token, and gives no certificates.
     const isDirect = exchange !== undefined && form === 'token' && ttl === undefined
-    const direct = isDirect ? await exchangedToken(io, exchange, target) : undefined
+    const direct = isDirect ? await exchangedToken(io, exchange, target, also.map(audienceIn)) : undefined
     if (direct !== undefined && refresh)
       throw new UsageError('--refresh needs an access key: most ID tokens are exchanged only once.')
     const found =

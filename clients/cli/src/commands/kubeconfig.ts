@@ -6,6 +6,7 @@ import type { Cluster } from '../../../core/src/objects.ts'
 import { EXEC_APIS, isExecApi } from '../../../core/src/plugin.ts'
 import { projectIn } from '../../../core/src/projects.ts'
 import { shellWords } from '../../../core/src/shellwords.ts'
+import { ALL, clusterTargets } from '../api/audience.ts'
 import { asCluster, clusterPath } from '../api/clusters.ts'
 import { listInstances } from '../api/instances.ts'
 import { listAll } from '../api/lists.ts'
@@ -14,7 +15,7 @@ import { projectPrefix } from '../api/projects.ts'
 import { readSelf } from '../api/self.ts'
 import { authorityIn, openSession } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
-import { checkProject, connectedCluster, type Target, virtualCluster } from '../api/target.ts'
+import { checkProject, connectedCluster, type Target } from '../api/target.ts'
 import { command, type Values } from '../arguments/command.ts'
 import { lifetime } from '../arguments/durations.ts'
 import { outputFile, regularFile, replaceFile } from '../config/outputfile.ts'
@@ -24,6 +25,7 @@ import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import {
   clusterEntry,
+  exchangedEntries,
   type Making,
   managementEntry,
   registered,
@@ -82,13 +84,27 @@ export const kubeconfig = command({
   description:
     'With --with exec, the kube config contains no secret: kubectl runs "keyplane credential" for tokens that live 15 minutes. With curl, kubectl runs ' +
     'curl, which reads the access key from a file beside the kube config. With token or cert, the kube config contains the credential.\n\n' +
+    'With an ID token in place of a key, one request gets the tokens of all clusters that the arguments name, with --with token and without --ttl, and of several with exec: then each user of the kube config names all of them, and the first call of kubectl finds its token. ' +
+    '"*" stands for the connected clusters that the trust names.\n\n' +
     'Without an argument and a selection, the kube config is for the management API itself. --merge does not change any other byte of the file; ' +
     'a second run changes only the entries of the first.',
-  positionals: [{ name: 'PROJECT/NAME', help: 'virtual cluster, such as shop/dev', optional: true, multiple: true }],
+  positionals: [
+    {
+      name: 'CLUSTER',
+      help: 'connected cluster, such as west, or virtual cluster, such as shop/dev',
+      optional: true,
+      multiple: true,
+      names: 'clusters',
+    },
+  ],
   options,
   examples: [
     { does: 'Use a virtual cluster with kubectl', run: 'keyplane kubeconfig shop/dev --merge --use' },
-    { does: 'Add a connected cluster', run: 'keyplane kubeconfig --cluster west --merge' },
+    { does: 'Add connected clusters', run: 'keyplane kubeconfig west east --merge' },
+    {
+      does: 'Let a job with an ID token use all connected clusters that its trust names',
+      run: 'keyplane kubeconfig "*" --with token --output job.kubeconfig',
+    },
     { does: 'Add everything that you may use', run: 'keyplane kubeconfig --all --merge' },
     {
       does: 'Write a file for a job that lasts two hours',
@@ -132,7 +148,7 @@ function checkUsage(values: Values<typeof options>, positionals: readonly string
   const { project, all, cluster, server, merge, use } = values
   const selections = [positionals.length > 0, project !== undefined, all, cluster !== undefined].filter(Boolean)
   if (selections.length > 1) {
-    throw new UsageError('PROJECT/NAME, --project, --all and --cluster exclude each other.')
+    throw new UsageError('CLUSTER, --project, --all and --cluster exclude each other.')
   }
   if (cluster === undefined && server !== undefined) throw new UsageError('--server is for --cluster.')
   if (server === undefined && values['certificate-authority'] !== undefined)
@@ -148,10 +164,8 @@ async function selected(
   positionals: readonly string[],
 ): Promise<Entry[]> {
   const { project, all, cluster, server, 'certificate-authority': authority } = values
-  if (positionals.length > 0) {
-    const targets = new Map(positionals.map((text) => [text, virtualCluster(text)]))
-    return inParallel([...targets.values()], (target) => virtualClusterEntry(making, target))
-  }
+  const named = cluster === undefined ? positionals : server === undefined ? [cluster] : []
+  if (named.length > 0) return namedEntries(making, clusterTargets(named))
   if (all || project !== undefined) {
     if (project !== undefined) checkProject(project)
     const entries = project === undefined ? await entriesOfAll(making) : await entriesOfInstances(making, project)
@@ -159,10 +173,25 @@ async function selected(
     throw new CliError(`There is no ${project === undefined ? 'cluster' : 'virtual cluster'} that you may use.`)
   }
   if (cluster === undefined) return [await managementEntry(making)]
-  if (server === undefined) return [await clusterEntry(making, connectedCluster(cluster))]
-  const content: JsonObject = { server: httpsUrl(server) }
+  const content: JsonObject = { server: httpsUrl(server ?? '') }
   if (authority !== undefined) content['certificate-authority-data'] = await authorityIn(authority)
   return [await clusterEntry(making, connectedCluster(cluster), { cluster: content, form: 'token' })]
+}
+
+/** Returns the entries of the targets. An ID token that was not exchanged for a key gives their tokens with one request. */
+async function namedEntries(making: Making, targets: ReturnType<typeof clusterTargets>): Promise<Entry[]> {
+  const { session, way, life } = making
+  const { exchange } = session
+  if (targets === ALL && exchange === undefined)
+    throw new UsageError('"*" needs an ID token: it stands for what its trust names.', 'Use --all with an access key.')
+  const isSeveral = targets === ALL || targets.length > 1
+  const isDirect = life === undefined && (way === 'token' || (way === 'exec' && isSeveral))
+  const direct = exchange && isDirect ? await exchangedEntries(making, exchange, targets) : undefined
+  if (direct !== undefined) return direct
+  if (targets === ALL) return entriesOfClusters(making)
+  return inParallel(targets, (target) =>
+    target.kind === 'cluster' ? clusterEntry(making, target) : virtualClusterEntry(making, target),
+  )
 }
 
 function httpsUrl(text: string): string {

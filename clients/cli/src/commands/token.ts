@@ -1,5 +1,6 @@
 /** `keyplane token`: prints a token of a cluster, or keeps one in a file. */
 import { duration } from '../../../core/src/durations.ts'
+import { exchangedToken } from '../api/exchange.ts'
 import { issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'
 import { type ClusterTarget, optionsMeant, targetOf } from '../api/target.ts'
@@ -26,7 +27,12 @@ export const token = command({
       help: 'virtual cluster to which the token gives access',
     },
     cluster: { type: 'string', value: 'CLUSTER', help: 'connected cluster to which the token gives access' },
-    ttl: { type: 'string', value: 'DURATION', help: 'lifetime of the token', default: DEFAULT_TTL },
+    ttl: {
+      type: 'string',
+      value: 'DURATION',
+      help: 'lifetime of the token',
+      default: `${DEFAULT_TTL}; of an ID token, what its trust says, at most 1h`,
+    },
     out: { type: 'string', value: 'FILE', help: 'write the token to this file, which only you can read' },
     renew: { type: 'boolean', help: 'keep running and renew the token in the file of --out' },
   },
@@ -44,7 +50,8 @@ export const token = command({
     if (target.kind === 'management') throw new UsageError('keyplane token needs --virtual-cluster or --cluster.')
     if (renew && out === undefined) throw new UsageError('--renew needs --out FILE.')
     if (output !== undefined && out !== undefined) throw new UsageError('-o prints the token, so it excludes --out.')
-    const wanted = { target, life: lifetime(ttl ?? DEFAULT_TTL, '--ttl'), context }
+    const life = ttl === undefined ? undefined : lifetime(ttl, '--ttl')
+    const wanted = { target, life, context, isRenewed: renew }
     const file = out === undefined ? undefined : await outputFile(out)
     const first = await issue(io, wanted)
     if (file === undefined) {
@@ -61,9 +68,10 @@ export const token = command({
 
 interface Wanted {
   target: ClusterTarget
-  /** Seconds. */
-  life: number
+  /** Seconds; by default what an exchange decides, or 15 minutes. */
+  life: number | undefined
   context: string | undefined
+  isRenewed: boolean
 }
 
 interface Token extends Lifetime {
@@ -72,11 +80,17 @@ interface Token extends Lifetime {
 }
 
 /** Asks with the key that the context has now: a rotation changes it while this command runs. */
-async function issue(io: Io, { target, life, context }: Wanted): Promise<Token> {
+async function issue(io: Io, { target, life: asked, context, isRenewed }: Wanted): Promise<Token> {
   const received = io.now()
-  const { credential } = await issueCredential(await openSession(io, { context }), target, life)
+  const session = await openSession(io, { context })
+  const { exchange } = session
+  // A key that is kept makes more tokens, and most ID tokens are exchanged only once.
+  const isDirect = exchange !== undefined && asked === undefined && !isRenewed
+  const direct = isDirect ? await exchangedToken(io, exchange, target) : undefined
+  const life = asked ?? lifetime(DEFAULT_TTL, '--ttl')
+  const credential = direct ?? (await issueCredential(session, target, life)).credential
   const { expirationTimestamp } = credential
-  const left = secondsLeft(expirationTimestamp, life, received)
+  const left = secondsLeft(expirationTimestamp, direct === undefined ? life : Number.POSITIVE_INFINITY, received)
   const text = 'token' in credential ? credential.token : ''
   // A clock that is ahead of the server by the whole life says nothing about it.
   return { token: text, expirationTimestamp, received: received.getTime(), seconds: left > 0 ? left : life }

@@ -162,6 +162,12 @@ async function ask(io: Io, { issue, owner }: Wanted, milliseconds: number): Prom
   }
 }
 
+/** Keeps a credential that another request has brought. Without a usable cache folder, nothing is kept. */
+export async function keepCredential(io: Io, of: Pick<Wanted, 'owner' | 'target'>, issued: Issued): Promise<void> {
+  const cache = await openCache(io, { ...of, issue: async () => issued })
+  if (cache !== undefined) await keep(io, cache, of.owner, { ...issued, received: io.now(), early: undefined })
+}
+
 async function keep(
   io: Io,
   { folder, name, unwritable }: Cache,

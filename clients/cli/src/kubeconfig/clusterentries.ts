@@ -4,9 +4,12 @@ import { deploymentName, entryNameOf } from '../../../../lib/clusters/deployment
 import type { JsonObject } from '../../../../lib/engine/meta/types.ts'
 import { CURL_SECONDS, curlArguments } from '../../../core/src/curl.ts'
 import { packageUrl } from '../../../core/src/documentation.ts'
+import { isName } from '../../../core/src/forms.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
 import { type ExecApi, pluginUser } from '../../../core/src/plugin.ts'
+import { ALL } from '../api/audience.ts'
 import { addressOf, usableCluster, withoutObject } from '../api/clusters.ts'
+import { audienceOf, clusterOf, type Exchange, exchangedClusters, NAMED_CLUSTERS } from '../api/exchange.ts'
 import {
   clusterKubeConfigRequest,
   credentialRequest,
@@ -18,7 +21,7 @@ import { projectNamespace } from '../api/projects.ts'
 import { clusterIn, userIn } from '../api/servertext.ts'
 import type { Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
-import { optionsFor, type Target } from '../api/target.ts'
+import { type ClusterTarget, connectedCluster, optionsFor, type Target } from '../api/target.ts'
 import { configFile } from '../config/paths.ts'
 import type { Credential } from '../credentials/credential.ts'
 import { CliError, UsageError } from '../io/errors.ts'
@@ -99,7 +102,7 @@ export async function clusterEntry(
   const user =
     way === 'token'
       ? staticUser((await issueCredential(session, target, life, { form })).credential)
-      : await plugin(making, target, entry, form)
+      : await plugin(making, target, entry, { form })
   return { ...entry, cluster, user }
 }
 
@@ -114,6 +117,42 @@ export const registered = (object: Cluster): Registered => ({
   cluster: addressOf(object),
   form: object.spec?.tokens === 'ServiceAccounts' ? 'account' : 'token',
 })
+
+/**
+ * Returns the entries of the targets, for which one exchange of an ID token gets all tokens. With a plugin, their users name it with all of
+ * them. Returns undefined if the ID token was exchanged for a key, which serves all clusters.
+ */
+export async function exchangedEntries(
+  making: Making,
+  exchange: Exchange,
+  targets: readonly ClusterTarget[] | typeof ALL,
+): Promise<Entry[] | undefined> {
+  const { io, session, way } = making
+  const audiences = targets === ALL ? [NAMED_CLUSTERS] : targets.map(audienceOf)
+  const found = await exchangedClusters(io, exchange, audiences)
+  if (found === undefined) return undefined
+  return Promise.all(
+    found.map(async ({ name: context, cluster, credential: { token } }, index) => {
+      const target = targets === ALL ? connectedCluster(clusterOf({ name: context })) : targets[index]
+      if (target === undefined) throw new CliError(`${session.server} answered with another kube config.`)
+      const name = entryNameOf(
+        target.kind === 'cluster' ? target.name : nameWithNamespace(context, target),
+        session.server,
+      )
+      const entry = { name, mark: { server: session.server, target: labelOf(target) } }
+      const others =
+        targets === ALL ? [ALL] : targets.filter((one) => one !== target).map((one) => optionsFor(one)[1] ?? '')
+      return { ...entry, cluster, user: way === 'token' ? { token } : await plugin(making, target, entry, { others }) }
+    }),
+  )
+}
+
+/** Returns the name of a virtual cluster with its namespace, as its context begins. To ask for the namespace would need a key. */
+function nameWithNamespace(context: string, { name }: ClusterTarget): string {
+  const own = context.replace(/@.*$/, '')
+  if (own.startsWith(`${name}.`) && isName(own.slice(name.length + 1))) return own
+  throw new CliError(`The server answered with a kube config of another virtual cluster than ${name}.`)
+}
 
 /** Returns the entry of the management API. Its credential is the access key itself. */
 export async function managementEntry(making: Making): Promise<Entry> {
@@ -143,7 +182,7 @@ async function plugin(
   { io, session, way, file, execApi }: Making,
   target: Target,
   entry: Pick<Entry, 'name' | 'mark'>,
-  form: Form = 'token',
+  { form = 'token', others = [] }: { form?: Form; others?: readonly string[] } = {},
 ): Promise<JsonObject> {
   if (way === 'curl' && target.kind !== 'management') {
     if (file === undefined)
@@ -166,7 +205,13 @@ async function plugin(
   const usual = configFile({ env: { ...io.env, KEYPLANE_CONFIG: undefined, XDG_CONFIG_HOME: undefined } })
   return pluginUser({
     command: 'keyplane',
-    args: ['credential', ...optionsFor(target), ...(form === 'token' ? [] : ['--with', form]), ...context],
+    args: [
+      'credential',
+      ...optionsFor(target),
+      ...others.flatMap((one) => ['--also', one]),
+      ...(form === 'token' ? [] : ['--with', form]),
+      ...context,
+    ],
     ...(own !== usual && { env: { KEYPLANE_CONFIG: resolve(own) } }),
     installHint: installKeyplane(session.server),
     execApi,
