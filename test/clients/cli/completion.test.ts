@@ -58,7 +58,7 @@ describe('the words after', () => {
     ['keys show ', { named: 'keys', prefix: '' }],
     ['keys delete a b', { named: 'keys', prefix: '' }],
     ['clusters show e', { named: 'clusters', prefix: '' }],
-    ['kubeconfig shop/', { named: 'virtual-clusters', prefix: '' }],
+    ['kubeconfig shop/', { named: 'all-clusters', prefix: '' }],
     ['keys create --role ', { named: 'roles', prefix: '' }],
     ['keys create --project a,b', { named: 'projects', prefix: 'a,' }],
     ['keys create --project=', { named: 'projects', prefix: '--project=' }],
@@ -166,7 +166,7 @@ describe('names of the server', () => {
     const { tab, finish } = shell()
     for (const [words, names] of [
       [['clusters', 'show', 'tab'], ['tab-eu']],
-      [['kubeconfig', 'tab'], ['tab/dev']],
+      [['kubeconfig', 'tab'], ['tab-eu', 'tab/dev']],
       [['keys', 'create', '--project', 'tab'], ['tab']],
       [['keys', 'create', '--project=tab'], ['--project=tab']],
       [['keys', 'create', '--role', 'a'], ['agent']],

@@ -24,6 +24,8 @@ export type Named =
   | 'contexts'
   | 'clusters'
   | 'virtual-clusters'
+  /** Connected and virtual clusters. */
+  | 'all-clusters'
   | 'trusts'
   | 'providers'
   | 'projects'

@@ -42,7 +42,7 @@ export const credential = command({
       multiple: true,
       value: 'CLUSTER',
       help: 'further cluster, or PROJECT/NAME, whose token the same exchange of an ID token gets and keeps; * for all connected clusters that its trust names. Does nothing with an access key',
-      names: 'clusters',
+      names: 'all-clusters',
     },
     ttl: { type: 'string', value: 'DURATION', help: 'lifetime of the credential', default: DEFAULT_TTL },
     refresh: {

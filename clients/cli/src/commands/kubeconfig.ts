@@ -94,7 +94,7 @@ export const kubeconfig = command({
       help: 'connected cluster, such as west, or virtual cluster, such as shop/dev',
       optional: true,
       multiple: true,
-      names: 'clusters',
+      names: 'all-clusters',
     },
   ],
   options,

@@ -127,11 +127,19 @@ async function placesOf(session: Session): Promise<{ project: string; name: stri
   })
 }
 
+const virtualClusters = async (session: Session): Promise<string[]> =>
+  (await placesOf(session)).map(({ project, name }) => `${project}/${name}`)
+
 const READERS: Partial<Record<Asked, (session: Session) => Promise<unknown[]>>> = {
   keys: readerOf(keyPath),
   clusters: readerOf(clusterPath),
   trusts: readerOf(trustsPath),
   providers: readerOf(providersPath),
-  'virtual-clusters': async (session) => (await placesOf(session)).map(({ project, name }) => `${project}/${name}`),
+  'virtual-clusters': virtualClusters,
+  // Whoever may not list one kind may list the other.
+  'all-clusters': async (session) => {
+    const lists = await Promise.allSettled([readerOf(clusterPath)(session), virtualClusters(session)])
+    return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []))
+  },
   projects: async (session) => [...new Set((await placesOf(session)).map(({ project }) => project))],
 }

@@ -81,7 +81,11 @@ export const clustersConnect = command({
     'It needs the key of an administrator without a scope. Each step says whether it is done or what is missing, and the last lines say what the administrator of the cluster does. Repeat the command after a failure, or to see what is missing: it makes what is not there, and changes nothing else. Files that somebody has changed stay.\n\n' +
     'The cluster sends its reviews with a key of its own, whose value is in a file that only you can read, and in no other. With --eks or --tokens service-accounts the cluster has no such key: the files let keyplane ask it for tokens. Of a virtual cluster, whose instance exists, only the files and the key are made.',
   positionals: [
-    { name: 'NAME', help: 'name of the cluster in scopes, or PROJECT/NAME of a virtual cluster', names: 'clusters' },
+    {
+      name: 'NAME',
+      help: 'name of the cluster in scopes, or PROJECT/NAME of a virtual cluster',
+      names: 'all-clusters',
+    },
   ],
   options,
   examples: [
