@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type BuildOptions, build as esbuild, formatMessages, type Metafile, type Plugin } from 'esbuild'
-import { parseYaml } from '../../lib/engine/meta/encoding/yaml.ts'
+import { readPlatforms } from './platforms.ts'
 
 export interface ConsoleFile {
   /** Its address below the folder of the console. */
@@ -39,14 +39,14 @@ export async function buildConsole(src = join(import.meta.dirname, 'src')): Prom
     bundleScripts(src),
     run(join(src, 'styles/main.css'), {}),
     readFile(join(src, 'icon.svg'), 'utf8'),
-    readFile(join(src, 'platforms.yaml'), 'utf8'),
+    readPlatforms(join(src, 'platforms.yaml')),
     readFile(join(src, 'index.html'), 'utf8'),
   ])
   const files = {
     script,
     styles: hashed('console', 'css', 'text/css; charset=utf-8', styles.outputFiles[0]?.text ?? ''),
     icon: hashed('icon', 'svg', 'image/svg+xml', icon),
-    platforms: hashed('platforms', 'json', 'application/json', JSON.stringify((await parseYaml(platforms)).value)),
+    platforms: hashed('platforms', 'json', 'application/json', JSON.stringify(platforms)),
   }
   const names = Object.fromEntries(Object.entries(files).map(([mark, { name }]) => [`{{${mark}}}`, name]))
   const text = page.replace(/\{\{[\w-]+\}\}/g, (mark) => {

@@ -1,6 +1,6 @@
 /** Compares the jobs of the console with docs/ci.md and with examples/, which test/server/federationpages.docs.ts runs. */
 import { readFile } from 'node:fs/promises'
-import { load } from 'js-yaml'
+import { loadAll } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { fillJobs, type JobValues } from '../../../clients/console/src/pages/trusts/platforms/jobs.ts'
 import type { JobTemplate } from '../../../clients/console/src/pages/trusts/platforms/platforms.ts'
@@ -111,7 +111,7 @@ describe('a job', () => {
   test.each(cases.texts as [string, Record<string, string>, string, string[], string | string[]][])(
     'of %s writes %j as a text',
     (type, claims, _name, path, value) => {
-      const object: unknown = load(textOf(jobsOf(type, job(claims))) ?? '')
+      const [object]: unknown[] = loadAll(textOf(jobsOf(type, job(claims))) ?? '')
       const found = path.reduce((at, member) => (at as Record<string, unknown>)[member], object)
       expect(found).toEqual(value)
     },

@@ -1,11 +1,11 @@
 /** What the console knows of CI platforms, as it is built. */
-import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { readPlatforms } from '../../../clients/console/platforms.ts'
 import type { Platform } from '../../../clients/console/src/pages/trusts/platforms/platforms.ts'
-import { parseYaml } from '../../../lib/engine/meta/encoding/yaml.ts'
 
-const file = new URL('../../../clients/console/src/platforms.yaml', import.meta.url)
-
-export const platforms = (await parseYaml(await readFile(file, 'utf8'))).value as unknown as readonly Platform[]
+export const platforms: readonly Platform[] = await readPlatforms(
+  fileURLToPath(new URL('../../../clients/console/src/platforms.yaml', import.meta.url)),
+)
 
 export function platformOf(type: string): Platform {
   const found = platforms.find((one) => one.type === type)
