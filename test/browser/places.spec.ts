@@ -52,13 +52,15 @@ const visit = async (page: Page, key: string, name: 'Virtual clusters' | 'Cluste
   await signIn(page, key)
   await press(page.getByRole('navigation').getByRole('link', { name, exact: true }))
 }
-/** Opens the dialog for the demo cluster. */
-const openDialog = async (page: Page, key: string) => {
+/** The part of a cluster's page that hands out kube configs. */
+const config = (page: Page) => page.getByRole('region', { name: 'Kube config', exact: true })
+/** Opens the page of the demo cluster. */
+const openDemo = async (page: Page, key: string) => {
   await visit(page, key, 'Virtual clusters')
-  await press(page.getByRole('button', { name: 'Download kube config of demo' }))
-  await dialog(page).waitFor()
+  await press(page.getByRole('link', { name: 'demo/demo', exact: true }))
+  await config(page).waitFor()
 }
-const button = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true })
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 /** Downloads the file with the keyboard, and keeps it in the folder. */
 const download = async (page: Page, home: string, name = 'Download'): Promise<string> => {
   const started = page.waitForEvent('download')
@@ -67,26 +69,23 @@ const download = async (page: Page, home: string, name = 'Download'): Promise<st
   expect(file.suggestedFilename()).toBe('demo-demo.kubeconfig')
   const path = join(home, file.suggestedFilename())
   await file.saveAs(path)
-  await dialog(page).getByText('Downloaded demo-demo.kubeconfig.').waitFor()
+  await config(page).getByText('Downloaded demo-demo.kubeconfig.').waitFor()
   return path
 }
 
 describeKubectl('a downloaded kube config', () => {
   test('works at once, for an hour', async ({ page, server, home }) => {
-    await openDialog(page, (await makeKey(server, 'user')).value)
+    await openDemo(page, (await makeKey(server, 'user')).value)
     const file = await download(page, home)
-    await dialog(page)
+    await config(page)
       .getByText(/Its credential expires in (59|60) minutes/)
       .waitFor()
     expect(await program(home, 'kubectl', ['--kubeconfig', file, 'get', 'pods'])).toEqual(pods)
-    await page.keyboard.press('Escape')
-    await dialog(page).waitFor({ state: 'detached' })
-    await expect.poll(() => hasFocus(page.getByRole('button', { name: 'Download kube config of demo' }))).toBe(true)
   })
 
   test('works with a client certificate', async ({ page, server, home }) => {
-    await openDialog(page, (await makeKey(server, 'user')).value)
-    await press(dialog(page).getByText('A client certificate', { exact: true }))
+    await openDemo(page, (await makeKey(server, 'user')).value)
+    await press(config(page).getByText('A client certificate', { exact: true }))
     const file = await download(page, home, 'Download with a certificate')
     expect(await readFile(file, 'utf8')).toContain('client-key-data')
     expect(await program(home, 'kubectl', ['--kubeconfig', file, 'get', 'pods'])).toEqual(pods)
@@ -94,16 +93,16 @@ describeKubectl('a downloaded kube config', () => {
 
   test('renews itself with curl, and says so when the key ends', async ({ page, server, home }) => {
     const key = await makeKey(server, 'user')
-    await openDialog(page, key.value)
-    await press(dialog(page).getByText('Tokens that curl fetches'))
-    const path = dialog(page).getByLabel('File for curl, on your machine')
+    await openDemo(page, key.value)
+    await press(config(page).getByText('Tokens that curl fetches'))
+    const path = config(page).getByLabel('File for curl, on your machine')
     await tabTo(path)
     await page.keyboard.type('/home/ME/.kube/demo.curl')
     await press(button(page, 'Download for curl'))
-    await dialog(page).getByText('This path has a placeholder.').waitFor()
+    await config(page).getByText('This path has a placeholder.').waitFor()
     await path.press('Control+A')
     await page.keyboard.type(join(home, 'kube folder/demo.curl'))
-    const written = await dialog(page)
+    const written = await config(page)
       .getByRole('region', { name: /Write the file for curl/ })
       .innerText()
     const file = await download(page, home, 'Download for curl')
@@ -122,32 +121,22 @@ describeKubectl('a downloaded kube config', () => {
 
   test('is for daily use what the command line merges', async ({ page, server, home }) => {
     const key = await makeKey(server, 'user')
-    await openDialog(page, key.value)
-    const merge = await dialog(page).getByRole('region', { name: 'For daily use' }).innerText()
-    const login = await dialog(page).getByText('keyplane login').innerText()
+    await openDemo(page, key.value)
+    const merge = await config(page).getByRole('region', { name: 'For daily use' }).innerText()
+    const login = await config(page).getByText('keyplane login').innerText()
     await installCommandLine(home)
     const env = { KEYPLANE_KEY: key.value, AUTHORITY: server.authorityFile }
     expect(await program(home, 'bash', ['-c', `${login} --ca "$AUTHORITY"`], env)).toMatchObject({ code: 0 })
     expect(await program(home, 'bash', ['-c', merge])).toMatchObject({ code: 0 })
     expect(await program(home, 'kubectl', ['get', 'pods'])).toEqual(pods)
   })
-
-  test('is what the commands beside it write', async ({ page, server, home }) => {
-    await openDialog(page, server.adminKey)
-    await press(dialog(page).getByText('The same in a terminal'))
-    const commands = await dialog(page).getByRole('region', { name: 'curl', exact: true }).innerText()
-    const env = { COMMANDS: commands, VALUE: server.adminKey, CURL_CA_BUNDLE: server.authorityFile }
-    expect(await program(home, 'bash', ['-c', `bash -c "$COMMANDS" <<< "$VALUE"`], env)).toMatchObject({ code: 0 })
-    const file = join(home, 'demo-demo.kubeconfig')
-    expect(await program(home, 'kubectl', ['--kubeconfig', file, 'get', 'pods'])).toEqual(pods)
-  })
 })
 
 describe('the page of virtual clusters', () => {
   test('copies a kube config, and keeps none of it', async ({ page, server, guards }) => {
-    await openDialog(page, server.adminKey)
-    await press(button(page, 'Copy'))
-    await dialog(page).getByText('Copied.').waitFor()
+    await openDemo(page, server.adminKey)
+    await press(button(page, 'Copy the kube config'))
+    await config(page).getByText('Copied.').waitFor()
     expect(await clipboardText(page)).toMatch(/^apiVersion: v1\n[\s\S]*token: eyJ/)
     expect(await guards.finish()).toEqual([])
   })
@@ -159,7 +148,7 @@ describe('the page of virtual clusters', () => {
       'Virtual clusters',
     )
     await page.getByText('You see those of: project demo.').waitFor()
-    await page.getByRole('heading', { name: 'demo', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'demo/demo', exact: true }).waitFor()
     await tabTo(page.getByLabel('Show another project'))
     await page.keyboard.type('other')
     await page.keyboard.press('Enter')
@@ -171,40 +160,40 @@ describe('the page of virtual clusters', () => {
 
   test('says why a certificate is refused, and what to choose instead', async ({ page, server }) => {
     const scope = { rules: [{ verbs: ['get', 'list', 'create'] }] }
-    await openDialog(page, (await makeKey(server, 'restricted', { scope })).value)
-    await press(dialog(page).getByText('A client certificate', { exact: true }))
+    await openDemo(page, (await makeKey(server, 'restricted', { scope })).value)
+    await press(config(page).getByText('A client certificate', { exact: true }))
     await press(button(page, 'Download with a certificate'))
-    const alert = dialog(page).getByRole('alert')
+    const alert = config(page).getByRole('alert')
     await expect.poll(() => alert.innerText()).toMatch(/a client certificate cannot be scoped[\s\S]*Choose a token/)
   })
 
   test('says what it waits for, and what failed', async ({ page, server }) => {
-    await openDialog(page, server.adminKey)
+    await openDemo(page, server.adminKey)
     const release = await holdRequests(page, DEMO)
-    await press(dialog(page).getByText('A client certificate', { exact: true }))
+    await press(config(page).getByText('A client certificate', { exact: true }))
     await press(button(page, 'Download with a certificate'))
-    await dialog(page).getByText('The virtual cluster is signing the certificate.').waitFor()
+    await config(page).getByText('The virtual cluster is signing the certificate.').waitFor()
     const started = page.waitForEvent('download')
     await release()
     await started
     await failRequests(page, DEMO, statusOf(504, 'Timeout', 'the virtual cluster did not answer in time'))
     await press(button(page, 'Download'))
     await expect
-      .poll(() => dialog(page).getByRole('alert').innerText())
+      .poll(() => config(page).getByRole('alert').innerText())
       .toMatch(/did not answer in time[\s\S]*may be starting/)
   })
 
   test('hands out nothing for a choice that was changed while the server worked', async ({ page, server }) => {
-    await openDialog(page, server.adminKey)
+    await openDemo(page, server.adminKey)
     const release = await holdRequests(page, DEMO)
     const [asked, ended] = [page.waitForRequest(/kubeconfig$/), page.waitForEvent('requestfailed')]
     await press(button(page, 'Download'))
     await asked
-    await dialog(page).getByLabel('Lifetime').selectOption('8 hours')
+    await config(page).getByLabel('Lifetime').selectOption('8 hours')
     await ended
     // The page has drawn what it does about a request that it has given up: nothing.
     await page.evaluate(() => new Promise(requestAnimationFrame))
-    expect(await dialog(page).getByRole('alert').count()).toBe(0)
+    expect(await config(page).getByRole('alert').count()).toBe(0)
     const [file] = await Promise.all([page.waitForEvent('download'), release(), press(button(page, 'Download'))])
     const [, token = ''] = /token: (\S+)/.exec(await readFile(await file.path(), 'utf8')) ?? []
     const { exp, iat } = claimsOf(token)
@@ -229,9 +218,9 @@ describe('the page of virtual clusters', () => {
     await signIn(page, server.adminKey)
     await page.getByText(HOSTILE.markup).waitFor()
     await page.getByText('gnp.\\u{202e}exe').waitFor()
-    await page.getByLabel('Filter by name').fill('hostile/dir')
+    await page.getByLabel('Filter Virtual clusters').fill('hostile/dir')
     await page.getByText('1 of').waitFor()
-    expect(await page.getByRole('main').getByRole('heading', { level: 2 }).first().innerText()).toBe('direction')
+    expect(await page.getByRole('row').getByRole('link').allInnerTexts()).toEqual(['hostile/direction'])
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
   })
 })
@@ -248,96 +237,128 @@ describe('the page of connected clusters', () => {
     onCleanup(async () => void (await server.call(EU, { method: 'DELETE' })))
   })
 
-  test('tells an administrator how to make the first one, and others whom to ask', async ({
+  test('tells an administrator the command that connects one, and others whom to ask', async ({
     page,
     server,
     openPage,
   }) => {
     await visit(page, server.adminKey, 'Clusters')
     await page.getByRole('heading', { name: 'No connected clusters yet' }).waitFor()
-    await page.getByRole('region', { name: 'Give a cluster an address' }).getByText('kind: Cluster').waitFor()
+    await press(button(page, 'Connect'))
+    await tabTo(dialog(page).getByLabel('How'))
+    await page.keyboard.type('Amazon')
+    await tabTo(dialog(page).getByLabel('Name', { exact: true }))
+    await page.keyboard.type('eu')
+    await tabTo(dialog(page).getByLabel('Region'))
+    await page.keyboard.type("eu-west-1'; x")
+    expect(await dialog(page).getByRole('region', { name: 'Run it where' }).innerText()).toBe(
+      `keyplane clusters connect eu --from-kubeconfig ~/.kube/config --eks eu --region 'eu-west-1'\\''; x'\n`,
+    )
+    expect(await axeProblems(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await expect.poll(() => hasFocus(button(page, 'Connect'))).toBe(true)
     const other = await openPage({ width: 320, height: 700 })
     await visit(other, (await makeKey(server, 'unknowing')).value, 'Clusters')
     await other.getByText('Ask an administrator of keyplane.').waitFor()
-    expect(await other.getByText('kind: Cluster').count()).toBe(0)
+    expect(await button(other, 'Connect').count()).toBe(0)
   })
 
   withEu('makes a kube config, and keeps none of it', async ({ page, server, guards }) => {
     await visit(page, (await makeKey(server, 'of-alice')).value, 'Clusters')
+    await press(page.getByRole('link', { name: 'eu', exact: true }))
     await page.getByText(/^Administrators and user alice get kube configs of it\. .*own RBAC decides/).waitFor()
-    const open = page.getByRole('button', { name: 'Download kube config of eu' })
-    await press(open)
-    await tabTo(dialog(page).getByLabel('Lifetime'))
+    await tabTo(config(page).getByLabel('Lifetime'))
     await page.keyboard.type('8 hours')
-    expect(await dialog(page).getByRole('region', { name: 'For daily use' }).innerText()).toBe(
+    expect(await config(page).getByRole('region', { name: 'For daily use' }).innerText()).toBe(
       'keyplane kubeconfig --cluster eu --merge\n',
     )
-    expect(await dialog(page).getByText('A client certificate').count()).toBe(0)
-    await press(button(page, 'Copy'))
-    await dialog(page).getByText('Copied.').waitFor()
+    expect(await config(page).getByText('A client certificate').count()).toBe(0)
+    await press(button(page, 'Copy the kube config'))
+    await config(page).getByText('Copied.').waitFor()
     const text = await clipboardText(page)
     expect(text).toMatch(/server: "?https:\/\/eu\.example\.com/)
     const { aud, exp, iat } = claimsOf(/token: "?(eyJ[^"\s]+)/.exec(text)?.[1])
     expect([aud, exp - iat]).toEqual([[expect.stringMatching(/\/clusters\/eu$/)], 8 * 3600])
     const [file] = await Promise.all([page.waitForEvent('download'), press(button(page, 'Download'))])
     expect(file.suggestedFilename()).toBe('eu.kubeconfig')
-    await press(dialog(page).getByText('The same in a terminal'))
-    const command = dialog(page).getByRole('region', { name: 'keyplane', exact: true })
-    expect(await command.innerText()).toContain('keyplane kubeconfig --cluster eu')
     expect(await axeProblems(page)).toEqual([])
-    await page.keyboard.press('Escape')
-    await expect.poll(() => hasFocus(open)).toBe(true)
     expect(await guards.finish()).toEqual([])
   })
 
   withEu('says why a person who sees it may not use it', async ({ page, server }) => {
     await visit(page, (await makeKey(server, 'of-bob', { user: 'bob' })).value, 'Clusters')
-    await page.getByText('You may not use it.').waitFor()
-    expect(await page.getByRole('button', { name: 'Download kube config' }).count()).toBe(0)
+    await page.getByText('You may not use it').waitFor()
+    await press(page.getByRole('link', { name: 'eu', exact: true }))
     await press(page.getByRole('link', { name: 'Why?' }))
     await page.getByText('spec.access of the cluster does not allow it').waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'State' }).waitFor()
+    expect(await config(page).count()).toBe(0)
   })
 
   withEu('shows a scoped key what its scope names, and asks for another one', async ({ page, server }) => {
     const scope = { clusters: [{ cluster: 'eu' }] }
     await visit(page, (await makeKey(server, 'only-eu', { scope })).value, 'Clusters')
     await page.getByText('You see those of: eu.').waitFor()
-    await page.getByRole('button', { name: 'Download kube config of eu' }).waitFor()
     await tabTo(page.getByLabel('Show another cluster'))
     await page.keyboard.type('us\u202E')
     await page.keyboard.press('Enter')
     await page.getByText('us\\u{202e} cannot be shown.').waitFor()
     await expect.poll(() => new URL(page.url()).hash).toBe('#/clusters?cluster=us%E2%80%AE')
+    await press(page.getByRole('link', { name: 'eu', exact: true }))
+    await page.getByRole('heading', { name: 'Your access key may not list keys' }).waitFor()
   })
 
   test('says so when a scope names none', async ({ page, server }) => {
     const scope = { projects: [{ project: 'demo' }] }
     await visit(page, (await makeKey(server, 'elsewhere', { scope })).value, 'Clusters')
     await page.getByText('Its scope does not name a cluster.').waitFor()
-    await page.getByRole('heading', { name: 'A token for a connected cluster' }).waitFor()
   })
 
-  test('makes a token for a connected cluster, which is shown once', async ({ page, server, guards }) => {
+  withEu('says who may get a token for it, and why, but not the key with which it asks', async ({ page, server }) => {
+    const asking = { roles: [{ role: 'agent' }], clusters: [{ cluster: 'eu' }] }
+    await makeKey(server, 'agent-of-eu', { user: 'agent-eu', scope: asking })
+    await makeKey(server, 'into-eu', { scope: { clusters: [{ cluster: 'eu' }] } })
+    await makeKey(server, 'into-us', { scope: { clusters: [{ cluster: 'us' }] } })
     await visit(page, server.adminKey, 'Clusters')
-    const cluster = page.getByLabel('Connected cluster')
-    await tabTo(cluster)
-    await page.keyboard.type('*')
-    await page.keyboard.press('Enter')
-    await page.getByText('This cannot be the name of a cluster.').waitFor()
-    await cluster.press('Control+A')
-    await page.keyboard.type('west')
-    await page.getByLabel('Lifetime').selectOption('8 hours')
-    await press(page.getByRole('button', { name: 'Make a token' }))
-    await dialog(page).getByText('A token for west').waitFor()
-    await press(button(page, 'Copy the value'))
-    await dialog(page).getByText('Copied').waitFor()
-    const { aud, exp, iat } = claimsOf(await clipboardText(page))
-    expect([aud, exp - iat]).toEqual([[expect.stringMatching(/\/clusters\/west$/)], 8 * 3600])
-    // It is no access key, so nothing tells to log in with it.
-    expect(await dialog(page).innerText()).not.toMatch(/KEYPLANE_KEY|keyplane login/)
-    await press(button(page, 'I have stored it'))
-    expect(await guards.finish()).toEqual([])
+    await press(page.getByRole('link', { name: 'eu', exact: true }))
+    const row = page.getByRole('row').filter({ hasText: 'into-eu' })
+    await row.getByText('its scope names the cluster').waitFor()
+    await page.getByText(/^The cluster has never asked keyplane, with agent-of-eu-/).waitFor()
+    expect(
+      await page
+        .getByRole('row')
+        .filter({ hasText: /into-us|agent-of-eu/ })
+        .count(),
+    ).toBe(0)
+    await press(page.getByRole('button', { name: 'Read the last use there' }))
+    await row.getByText('none recorded').waitFor()
+    expect(await axeProblems(page)).toEqual([])
   })
+
+  withEu(
+    'changes who may use it, keeps whom it only shows, and is disconnected by its name',
+    async ({ page, server }) => {
+      await visit(page, server.adminKey, 'Clusters')
+      await press(page.getByRole('link', { name: 'eu', exact: true }))
+      await press(button(page, 'Edit access'))
+      await tabTo(dialog(page).getByLabel('Teams'))
+      await page.keyboard.type('shop, platform')
+      await page.keyboard.press('Enter')
+      await page.getByText('Administrators, team shop, team platform, and user alice get kube configs of it.').waitFor()
+      const { json } = await server.call(EU)
+      expect(json.spec.access).toEqual([
+        { verbs: ['get', 'list', 'watch'], users: ['bob'] },
+        { verbs: ['get', 'list', 'watch', 'use'], teams: ['shop', 'platform'], users: ['alice'] },
+      ])
+      await press(button(page, 'Disconnect'))
+      await tabTo(dialog(page).getByLabel('Type eu to delete it'))
+      await page.keyboard.type('eu')
+      await page.keyboard.press('Enter')
+      await page.getByText('eu was deleted.').waitFor()
+      await page.getByRole('heading', { name: 'No connected clusters yet' }).waitFor()
+    },
+  )
 })
 
 describe('Access check', () => {

@@ -100,7 +100,13 @@ export const views: readonly View[] = [
   { name: 'trust', entry: ['trusts', 2], open: at('#/trusts/credentials/shop-deploy', 'octo-org/shop') },
   { name: 'provider', entry: ['trusts', 2], open: at('#/trusts/providers/github', 'GitHub Actions') },
   { name: 'virtual-clusters', entry: ['virtual-clusters', 0], open: at('#/virtual-clusters', 'analytics') },
+  {
+    name: 'virtual-cluster',
+    entry: ['virtual-clusters', 2],
+    open: at('#/virtual-clusters/p-shop/production', 'For daily use'),
+  },
   { name: 'clusters', entry: ['clusters', 0], open: at('#/clusters', 'eu-production') },
+  { name: 'cluster', entry: ['clusters', 1], open: at('#/clusters/eu-production', 'administrator without a scope') },
   {
     name: 'may-it',
     entry: ['may-it', 0],

@@ -7,18 +7,24 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Api } from '../../../clients/console/src/api/client.ts'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
-import { CONNECT } from '../../../clients/console/src/pages/clusters/commands.ts'
 import { type ClusterKind, CONNECTED, VIRTUAL } from '../../../clients/console/src/pages/clusters/kinds.ts'
 import { readClusters } from '../../../clients/console/src/pages/clusters/readclusters.ts'
 import {
+  connectCommand,
   curlFileCommand,
   dailyCommands,
   fileNameOf,
   pathProblem,
-  sameCommands,
   specOf,
 } from '../../../clients/console/src/pages/clusters/ways.ts'
-import { endpointOf, matches, ownerOf, sentenceOf, stateOf } from '../../../clients/console/src/pages/clusters/words.ts'
+import {
+  endpointOf,
+  ownerOf,
+  sentenceOf,
+  stateOf,
+  textOf,
+  tokensOf,
+} from '../../../clients/console/src/pages/clusters/words.ts'
 import type { Cluster, Self, VirtualCluster } from '../../../clients/core/src/objects.ts'
 import { projectIn } from '../../../clients/core/src/projects.ts'
 import { mayAccess } from '../../../lib/access/users/instances.ts'
@@ -161,18 +167,31 @@ describe('the words about a virtual cluster', () => {
     expect([ownerOf(cluster()), endpointOf(cluster({ spec: off }))]).toEqual(['nobody', undefined])
   })
 
-  test('of a connected cluster are its name, its display name and its server, but not the sentence', () => {
-    const spec = { displayName: 'Europe', server: 'https://k8s.example.com', access: [{ verbs: ['use'] }] }
-    const shown = CONNECTED.shown({ metadata: { ...metadata, name: 'eu' }, spec }, 'p-')
-    const found = ['eu europe', 'k8s.example', 'administrators'].map((text) => matches(shown, text))
-    expect(found).toEqual([true, true, false])
+  test('are found by name, display name, facts and state, but not by the sentence', () => {
+    const spec = {
+      displayName: 'Europe',
+      server: 'https://k8s.example.com',
+      access: [{ verbs: ['use'], users: ['x-y'] }],
+    }
+    expect(textOf(CONNECTED.shown({ metadata: { ...metadata, name: 'eu' }, spec }, 'p-'))).toBe(
+      `eu\nEurope\nhttps://k8s.example.com\n${tokensOf(spec)}\n`,
+    )
+    const one = cluster({ spec: { displayName: 'Development', owner: { user: 'alice' } }, status: { phase: 'Ready' } })
+    expect(textOf(VIRTUAL.shown(one, 'p-'))).toBe('shop/dev\nDevelopment\nshop\nuser alice\nnone\nReady')
   })
 
-  test('are found by each word of a filter', () => {
-    const one = cluster({ spec: { displayName: 'Development', owner: { user: 'alice' } }, status: { phase: 'Ready' } })
-    const shown = VIRTUAL.shown(one, 'p-')
-    const found = ['shop/dev', 'DEVELOP alice', 'ready', 'bob', 'dev bob'].map((text) => matches(shown, text))
-    expect(found).toEqual([true, true, true, false, false])
+  test('say who issues the tokens of a connected cluster', () => {
+    const eks = { clusterName: 'EU_1', region: 'eu-west-1' }
+    const specs = [
+      {},
+      { tokens: 'ServiceAccounts' as const },
+      { tokens: 'ServiceAccounts' as const, credentials: { eks } },
+    ]
+    expect(specs.map(tokensOf)).toEqual([
+      expect.stringMatching(/^keyplane signs/),
+      expect.stringMatching(/^service accounts .* issue them$/),
+      expect.stringMatching(/: EU_1, eu-west-1$/),
+    ])
   })
 })
 
@@ -200,14 +219,11 @@ describe('the sentence about a connected cluster', () => {
     const use = (more: object) => ({ verbs: ['get', 'use'], ...more })
     const access = [use({ teams: ['shop'], users: ['alice'] }), use({ teams: ['shop'] })]
     expect(sentenceOf(access)).toBe(`Administrators, team shop, and user alice get kube configs of it. ${rest}`)
+    expect(sentenceOf(access, 'team shop')).toBe(sentenceOf(access))
+    expect(sentenceOf([], 'user bob')).toBe(`Administrators and user bob get kube configs of it. ${rest}`)
     expect(sentenceOf()).toBe(`Only administrators get kube configs of it. ${rest}`)
   })
 })
-
-test('what an administrator runs to give a connected cluster an address is in docs/clusters.md', async () =>
-  expect(await readFile(join(import.meta.dirname, '../../../docs/clusters.md'), 'utf8')).toContain(
-    CONNECT.slice(CONNECT.indexOf('\n') + 1),
-  ))
 
 describe('a kube config', () => {
   const choice = { seconds: 3600, file: 'C:\\Users\\alice\\dev.curl' }
@@ -255,7 +271,6 @@ describe('a kube config', () => {
     })
     const elsewhere = { namespace: 'default', name: 'dev' }
     expect(dailyCommands(elsewhere, SERVER)).toBeUndefined()
-    expect(sameCommands(3600, elsewhere, SERVER).map(({ title }) => title)).toEqual(['kubectl', 'curl'])
   })
 })
 
@@ -263,18 +278,18 @@ describe('a kube config of a connected cluster', () => {
   const choice = { way: 'token', seconds: 3600, file: '' } as const
 
   test('is asked for with the lifetime of its token', () => expect(specOf(choice, eu)).toEqual({ ttl: 3600 }))
+})
 
-  test('comes with commands that name the cluster', () => {
-    const commands = sameCommands(3600, eu, SERVER)
-    expect(commands.map(({ title }) => title)).toEqual(['keyplane', 'kubectl', 'curl'])
-    const [keyplane, kubectl, curl] = commands.map(({ text }) => text)
-    expect(keyplane).toBe(
-      'keyplane kubeconfig --cluster eu \\\n  --with token \\\n  --ttl 3600s \\\n  --output eu.kubeconfig\n',
-    )
-    const path = '/apis/management.platform/v1/clusters/eu/kubeconfig'
-    expect(kubectl).toContain(`create --raw ${path} -f -`)
-    expect(curl).toContain(`--data-binary '{"spec":{"ttl":3600}}' \\\n  ${SERVER}${path}`)
-  })
+describe('the command that connects a cluster', () => {
+  const eks = { eks: 'EU_1', region: 'eu-west-1' }
+
+  test.each([
+    ['flags', '~/.kube/config', '~/.kube/config'],
+    ['eks', '/a b', "'/a b' --eks EU_1 --region eu-west-1"],
+    ['accounts', '~/$x', "~/'$x' --tokens ServiceAccounts"],
+  ] as const)('by %s has each text as one word', (how, file, rest) =>
+    expect(connectCommand(how, 'eu', file, eks)).toBe(`keyplane clusters connect eu --from-kubeconfig ${rest}\n`),
+  )
 })
 
 describe('the file for curl', () => {

@@ -2,14 +2,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  explainCommand,
   isAsked,
   PLACES,
   type Place,
   type Question,
   queryOf,
   questionOf,
-  rawCommand,
   requestWords,
   secretsOf,
   specOf,
@@ -72,19 +70,6 @@ describe('a question', () => {
     [{ verb: 'get', resource: 'pods', place: 'space', at: 'a/b/c' }, 'at', /PROJECT\/NAME/],
   ])('%j is refused at its field', (question, field, words) => {
     expect(spec(question)).toEqual({ problems: { [field]: expect.stringMatching(words) } })
-  })
-
-  test('is a command for the command line, and one for kubectl', () => {
-    const asked = { ...NONE, verb: 'get', resource: 'pods/log', name: 'web-0', namespace: "it's" }
-    expect(explainCommand({ ...asked, place: 'virtual-cluster', at: 'shop/dev' })).toBe(
-      `keyplane explain ci get pods/web-0 --subresource log --namespace 'it'\\''s' --virtual-cluster shop/dev\n`,
-    )
-    expect(explainCommand({ ...NONE, verb: '--context=evil', resource: '/x', from: '::1' })).toBe(
-      'keyplane explain --from ::1 -- ci --context=evil /x\n',
-    )
-    expect(rawCommand('a/b', {})).toMatch(
-      /^kubectl create --raw \/apis\/management\.platform\/v1\/ownedaccesskeys\/a%2Fb\/accessreview -f - <<'EOF'\n/,
-    )
   })
 
   test.each(['key', 'verb', 'resource', 'name', 'namespace', 'at', 'from'] as const)(

@@ -182,11 +182,13 @@ describe('the form', () => {
     ])
   })
 
-  test('demands a scope, and names what is missing in its entries', () => {
+  test('demands a scope, and takes no secret in its entries', () => {
     const draft = filled('GitHub', 'environment')
     expect(trustObject(draft).spec.scope).toEqual({ projects: [{ project: 'shop' }] })
     expect(Object.keys(problemsOf({ ...draft, rows: [] }))).toEqual(['scope'])
-    expect(Object.keys(problemsOf({ ...draft, rows: [...draft.rows, newRow(2)] }))).toEqual(['2.project'])
+    expect(Object.keys(problemsOf({ ...draft, rows: [...draft.rows, { ...newRow(2), project: 'mpk_x' }] }))).toEqual([
+      '2.project',
+    ])
   })
 
   test.each([

@@ -71,4 +71,4 @@ test.each([
   ['alice', 'alice'],
   ['team:shop', 'team shop'],
   ['subject:a:b', 'subject a:b'],
-])('the owner %s is %s in words', (owner, words) => expect(ownerInWords({ ...trust(), status: { owner } })).toBe(words))
+])('the owner %s is %s in words', (owner, words) => expect(ownerInWords(owner)).toBe(words))

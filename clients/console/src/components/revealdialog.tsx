@@ -12,7 +12,7 @@ import { part, usePart } from './part.tsx'
  * while it is shown.
  */
 export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onStored(): void }) {
-  const { title, name, value, explanation, isToken = false, next } = revealed
+  const { title, name, value, explanation, next } = revealed
   const [isShown, show] = useState(false)
   const [isTaken, setTaken] = useState(false)
   const [isWarned, setWarned] = useState(false)
@@ -51,13 +51,10 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
         </button>
         <Copy text={value} label="Copy the value" isMain onCopied={() => setTaken(true)} />
       </p>
-      {!isToken && <Uses name={name} />}
+      <Uses name={name} />
       {isWarned && !isTaken && (
         <Notice tone="bad" title="You have not shown or copied the value.">
-          <p>
-            It cannot be read afterwards.{' '}
-            {isToken ? 'Then make another token.' : 'The key then needs a rotation, which makes a new value.'}
-          </p>
+          <p>It cannot be read afterwards. The key then needs a rotation, which makes a new value.</p>
         </Notice>
       )}
       <div class="actions">

@@ -12,8 +12,6 @@ export interface Revealed {
   value: string
   /** What to do with it, in one or two sentences. */
   explanation: string
-  /** Whether it is a token of another system, which is not an access key. */
-  isToken?: true
   /** Address of the page to open afterwards. */
   next?: string
 }

@@ -19,6 +19,7 @@ export interface PageEntry {
 const keysRoute = part(async () => (await import('../pages/keys/keysroute.tsx')).KeysRoute)
 const trustRoute = part(async () => (await import('../pages/trusts/trustroute.tsx')).TrustRoute)
 const clusters = part(async () => (await import('../pages/clusters/clusterspage.tsx')).ClustersPage)
+const cluster = part(async () => (await import('../pages/clusters/clusterpage.tsx')).ClusterPage)
 
 export const pages: readonly PageEntry[] = [
   {
@@ -78,7 +79,9 @@ export const pages: readonly PageEntry[] = [
     nav: 'Virtual clusters',
     script: clusters,
   },
+  { page: 'virtual-clusters', parts: 2, title: 'Virtual cluster', script: cluster },
   { page: 'clusters', parts: 0, title: 'Clusters', nav: 'Clusters', script: clusters },
+  { page: 'clusters', parts: 1, title: 'Cluster', script: cluster },
   {
     page: 'may-it',
     parts: 0,

@@ -10,3 +10,10 @@ export const isValue = (word: string): boolean =>
 
 /** Reports whether a text may contain the value of a key, whoever has made it, or another secret. */
 export const isLikeValue = (text: string): boolean => hasSecret(text) || text.split(/\s+/).some(isValue)
+
+/** Reports whether a text of names, such as PROJECT/NAME, may contain a value. A long word, such as a resource, is none. */
+export const holdsValue = (text: string): boolean =>
+  hasSecret(text) || text.split(/[\s,/:]+/).some((part) => isValue(part) && !/^[a-z]+$/.test(part))
+
+/** What a field says that has a value in place of a name. */
+export const LIKE_VALUE = 'This looks like a secret value. Enter a name.'

@@ -40,8 +40,7 @@ export function choiceOf(seconds = 0): LifetimeChoice {
 }
 
 /** Returns what is wrong with the number of a choice, or undefined. */
-export function countProblem(choice: LifetimeChoice): { text: string; isMissing?: true } | undefined {
-  if (choice.lifetime !== 'custom' || secondsOf(choice) !== undefined) return undefined
-  if (choice.count.trim() === '') return { text: 'Say how long the key lives.', isMissing: true }
-  return { text: 'Write a whole number above 0.' }
-}
+export const countProblem = (choice: LifetimeChoice): { text: string } | undefined =>
+  choice.lifetime === 'custom' && secondsOf(choice) === undefined
+    ? { text: 'Write a whole number above 0.' }
+    : undefined

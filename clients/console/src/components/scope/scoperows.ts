@@ -1,5 +1,6 @@
 /** The rows of the scope picker: what a person chooses, the scope that it is, and what is wrong with it. */
 import type { Scope } from '../../../../core/src/objects.ts'
+import { holdsValue, LIKE_VALUE } from '../../text/keyvalue.ts'
 import type { Problem } from './problems.ts'
 
 export const KINDS = ['project', 'virtualCluster', 'space', 'cluster', 'role', 'rule'] as const
@@ -131,47 +132,10 @@ function partOf(kind: RowKind, rest: string): string {
   return /^resources/.test(rest) ? 'resources' : /^namespaces/.test(rest) ? 'namespaces' : 'verbs'
 }
 
-/** Returns what is wrong with the rows. */
-export const scopeProblems = (rows: readonly ScopeRow[]): Problem[] => rows.flatMap(rowProblems)
-
-function rowProblems(row: ScopeRow): Problem[] {
-  const { id, kind, project, name } = row
-  const check = (part: string, what: string, text: string, wildcard = true): Problem[] => {
-    const problem = placeProblem(text.trim(), what, wildcard)
-    return problem ? [{ field: `${id}.${part}`, ...problem }] : []
-  }
-  if (kind === 'project') return check('project', 'a project', project)
-  if (kind === 'cluster') return check('name', 'a connected cluster', name)
-  if (kind === 'virtualCluster') {
-    return [...check('project', 'a project', project, false), ...check('name', 'a virtual cluster', name)]
-  }
-  if (kind === 'space') return [...check('project', 'a project', project, false), ...check('name', 'a space', name)]
-  return kind === 'role' ? roleProblems(row) : ruleProblems(row)
-}
-
-function placeProblem(text: string, what: string, wildcard: boolean): Omit<Problem, 'field'> | undefined {
-  if (text === '') return { text: `Name ${what}${wildcard ? ', or * for all' : ''}.`, isMissing: true }
-  if (text.includes('/')) return { text: 'A name has no “/”.' }
-  if (text === '*' && !wildcard) return { text: 'Name one project. Only the name beside it may be “*”.' }
-  if (text.includes('*') && text !== '*') return { text: 'Name one, or write * alone for all.' }
-  return undefined
-}
-
-function roleProblems({ id, role, where }: ScopeRow): Problem[] {
-  if (!LIMITABLE.includes(role)) return []
-  const places = split(where)
-  const field = `${id}.where`
-  if (places.some((one) => one.includes('/')) && places.some((one) => !one.includes('/'))) {
-    return [
-      { field, text: 'Name either projects or virtual clusters. A role with both allows only their intersection.' },
-    ]
-  }
-  const wrong = places.find((one) => one !== '*' && !/^[^/*]+(\/([^/*]+|\*))?$/.test(one))
-  return wrong === undefined ? [] : [{ field, text: `“${wrong}” is not a project or PROJECT/NAME.` }]
-}
-
-function ruleProblems({ id, resources, names }: ScopeRow): Problem[] {
-  return split(names).length > 0 && split(resources).length === 0
-    ? [{ field: `${id}.resources`, text: 'Name the resources to which these names belong.', isMissing: true }]
-    : []
-}
+/** Returns the parts that hold a secret. The server judges everything else. */
+export const scopeProblems = (rows: readonly ScopeRow[]): Problem[] =>
+  rows.flatMap(({ id, kind: _, ...parts }) =>
+    Object.entries(parts).flatMap(([part, text]) =>
+      holdsValue(text) ? [{ field: `${id}.${part}`, text: LIKE_VALUE }] : [],
+    ),
+  )

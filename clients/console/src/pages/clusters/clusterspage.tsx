@@ -1,37 +1,51 @@
 import { useState } from 'preact/hooks'
 import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
-import { Code } from '../../components/code.tsx'
+import { Badge } from '../../components/badge.tsx'
 import { DocumentationLink } from '../../components/documentationlink.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { isAdministrator } from '../../components/getstarted/remembered.ts'
 import { Notice } from '../../components/notice.tsx'
+import { Named, ObjectTable } from '../../components/objecttable.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
+import { DialogPart, part } from '../../components/part.tsx'
 import { useSession } from '../../session/session.ts'
 import { usePolled } from '../../session/usepolled.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
-import { ClusterRow } from './clusterrow.tsx'
-import { ClusterToken } from './clustertoken.tsx'
 import { type ClusterKind, CONNECTED, VIRTUAL } from './kinds.ts'
 import type { Places } from './places.ts'
 import { type Clusters, readClusters } from './readclusters.ts'
-import { matches } from './words.ts'
+import { placeName, type Shown, textOf } from './words.ts'
 
-/** From this number on there is a filter. */
-const MANY = 8
+const connect = part(async () => (await import('./connect.tsx')).ConnectDialog)
 
-/** The virtual clusters that the person may see, or the connected clusters and tokens for them. */
+/** Shows the virtual clusters or the connected clusters that the person may see. */
 export function ClustersPage({ route: { page, query } }: { route: Route }) {
-  const { self } = useSession()
   const kind = page === CONNECTED.page ? CONNECTED : VIRTUAL
-  const asked = query.get(kind.further) ?? ''
-  const clusters = usePolled(`${page} ${asked}`, ({ api }, signal) => readClusters(kind, api, self, asked, signal))
+  return <ListPage kind={kind} asked={query.get(kind.further) ?? ''} key={page} />
+}
+
+function ListPage({ kind, asked }: { kind: ClusterKind; asked: string }) {
+  const { self } = useSession()
+  const [isOpen, open] = useState(false)
+  const clusters = usePolled(`${kind.page} ${asked}`, ({ api }, signal) => readClusters(kind, api, self, asked, signal))
   return (
-    <Page title={kind.title} about={kind.about}>
-      <Fresh polled={clusters}>{(data) => <ClusterList kind={kind} data={data} asked={asked} key={page} />}</Fresh>
-      {kind === CONNECTED && <ClusterToken />}
+    <Page
+      title={kind.title}
+      about={kind.about}
+      actions={
+        kind === CONNECTED &&
+        isAdministrator(self) && (
+          <button type="button" class="primary" aria-haspopup="dialog" onClick={() => open(true)}>
+            Connect
+          </button>
+        )
+      }
+    >
+      <Fresh polled={clusters}>{(data) => <ClusterList kind={kind} data={data} asked={asked} />}</Fresh>
+      {isOpen && <DialogPart dialog={connect} onClose={() => open(false)} />}
     </Page>
   )
 }
@@ -43,9 +57,7 @@ interface ListProps {
 }
 
 function ClusterList({ kind, data: { items, more, only, refused }, asked }: ListProps) {
-  const [filter, setFilter] = useState('')
-  const shown = items.filter((one) => matches(one, filter.trim()))
-  const label = `Filter by ${kind.searched}`
+  const factOf = ({ facts }: Shown, column: string) => facts.find(([term]) => term === column)?.[1] ?? ''
   return (
     <>
       {only && <Limited kind={kind} only={only} asked={asked} key={asked} />}
@@ -56,28 +68,36 @@ function ClusterList({ kind, data: { items, more, only, refused }, asked }: List
           </p>
         </Notice>
       ))}
-      {items.length >= MANY && (
-        <div class="clusters filter">
-          <input
-            type="search"
-            aria-label={label}
-            placeholder={label}
-            value={filter}
-            onInput={(event) => setFilter(event.currentTarget.value)}
-          />
-          <span role="status">
-            {shown.length} of {items.length}
-          </span>
-        </div>
-      )}
       {items.length === 0 && !only && <None kind={kind} />}
-      {items.length > 0 && shown.length === 0 && <p class="muted">No {kind.noun} matches.</p>}
-      {shown.length > 0 && (
-        <ul class="clusters">
-          {shown.map((one) => (
-            <ClusterRow cluster={one} kind={kind} key={one.uid} />
-          ))}
-        </ul>
+      {items.length > 0 && (
+        <ObjectTable
+          of={kind.title}
+          items={items}
+          keyOf={({ uid }) => uid}
+          textOf={textOf}
+          columns={[
+            [
+              'Name',
+              ({ place, displayName }) => (
+                <Named
+                  name={placeName(place)}
+                  called={displayName}
+                  href={hrefOf(kind.page, place.namespace === undefined ? [place.name] : [place.namespace, place.name])}
+                />
+              ),
+            ],
+            ...kind.columns.map((one) => [one, (item: Shown) => <Foreign text={factOf(item, one)} />] as const),
+            [
+              'State',
+              ({ state, canUse }) =>
+                canUse ? (
+                  state && <Badge tone={state.tone} text={visible(state.text)} />
+                ) : (
+                  <Badge tone="plain" text="You may not use it" />
+                ),
+            ],
+          ]}
+        />
       )}
       {more && (
         <p class="muted">
@@ -98,7 +118,7 @@ function Limited({ kind, only, asked }: { kind: ClusterKind; only: Places; asked
     ...only.single.map((one) => (one.includes('/') ? one.slice(prefix.length) : one)),
   ]
   return (
-    <section class="card clusters limited">
+    <section class="card stack">
       <p>
         Your access key may not list all {noun}s.{' '}
         {places.length === 0 ? (
@@ -110,6 +130,7 @@ function Limited({ kind, only, asked }: { kind: ClusterKind; only: Places; asked
         )}
       </p>
       <form
+        class="actions"
         onSubmit={(event) => {
           event.preventDefault()
           location.hash = hrefOf(page, [], { ...(typed.trim() !== '' && { [further]: typed.trim() }) })
@@ -123,17 +144,14 @@ function Limited({ kind, only, asked }: { kind: ClusterKind; only: Places; asked
 }
 
 /** Tells administrators how to make the first one, and others whom to ask. */
-function None({ kind: { none, noun } }: { kind: ClusterKind }) {
+function None({ kind: { none, noun, docs } }: { kind: ClusterKind }) {
   return (
     <Empty title={`No ${noun}s yet`}>
       <p>{none.what}</p>
       {isAdministrator(useSession().self) ? (
-        <>
-          <Code title={none.title} text={none.command} />
-          <p class="muted">
-            See <DocumentationLink page={none.docs} />.
-          </p>
-        </>
+        <p>
+          See <DocumentationLink page={docs} />.
+        </p>
       ) : (
         <p>{none.whom} Ask an administrator of keyplane.</p>
       )}

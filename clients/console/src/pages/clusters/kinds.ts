@@ -1,19 +1,18 @@
-/** What virtual clusters and connected clusters have of their own. The page, its rows and the dialog are the same for both. */
+/** What virtual clusters and connected clusters have of their own. The pages are the same for both. */
 import type { DocumentationPage } from '../../../../core/src/documentation.ts'
 import type { Cluster, Scope, VirtualCluster } from '../../../../core/src/objects.ts'
 import { projectIn } from '../../../../core/src/projects.ts'
 import { paths } from '../../api/paths.ts'
-import { CONNECT, REGISTER } from './commands.ts'
 import { clusterPlacesOf, type Places, placesOf } from './places.ts'
-import { endpointOf, ownerOf, type Shown, sentenceOf, stateOf } from './words.ts'
+import { endpointOf, ownerOf, type Shown, sentenceOf, stateOf, tokensOf } from './words.ts'
 
 export interface ClusterKind {
   page: string
   title: string
   about: string
   noun: string
-  /** What the filter searches. */
-  searched: string
+  /** Which facts the list shows. */
+  columns: readonly string[]
   resource: string
   path: string
   /** Returns the path of one, as `Places` name it. */
@@ -23,17 +22,21 @@ export interface ClusterKind {
   further: string
   /** The command that finds all of them. */
   findsAll: string
-  /** What an empty list says: what an object is for, who sees it, and how an administrator makes one. */
-  none: { what: string; whom: string; title: string; command: string; docs: DocumentationPage }
+  /** What an empty list says: what an object is for, and who sees it. */
+  none: { what: string; whom: string }
+  /** How administrators make one. */
+  docs: DocumentationPage
+  /** What its deletion is called, and what it means. */
+  deletion: { word: string; loss: string }
   shown(object: VirtualCluster & Cluster, prefix: string): Shown
 }
 
 export const VIRTUAL: ClusterKind = {
   page: 'virtual-clusters',
   title: 'Virtual clusters',
-  about: 'Kube configs for virtual clusters.',
+  about: 'Who uses them, and their kube configs.',
   noun: 'virtual cluster',
-  searched: 'name, project, owner or state',
+  columns: ['Owner', 'Endpoint'],
   resource: 'virtualclusterinstances',
   path: paths.virtualClusters,
   pathOf(place) {
@@ -46,9 +49,11 @@ export const VIRTUAL: ClusterKind = {
   none: {
     what: 'A virtual cluster instance registers a virtual cluster that runs somewhere: its address, its certificate authority, and who may use it. Then these people download kube configs here. keyplane does not create or delete clusters.',
     whom: 'You see instances that you own, or that an access rule gives you.',
-    title: 'Register a virtual cluster',
-    command: REGISTER,
-    docs: 'first-virtual-cluster',
+  },
+  docs: 'first-virtual-cluster',
+  deletion: {
+    word: 'Unregister',
+    loss: 'Nobody gets kube configs of it here any more. The virtual cluster itself goes on.',
   },
   shown(object, prefix) {
     const { uid, name, namespace = '' } = object.metadata
@@ -59,6 +64,7 @@ export const VIRTUAL: ClusterKind = {
       place: { name, namespace, project },
       displayName: object.spec?.displayName,
       state: stateOf(object),
+      sentence: sentenceOf(object.spec?.access, ownerOf(object)),
       facts: [
         [project === undefined ? 'Namespace' : 'Project', project ?? namespace],
         ['Owner', ownerOf(object)],
@@ -75,9 +81,9 @@ export const VIRTUAL: ClusterKind = {
 export const CONNECTED: ClusterKind = {
   page: 'clusters',
   title: 'Clusters',
-  about: 'Kube configs and tokens for connected clusters.',
+  about: 'Who gets in, and their kube configs.',
   noun: 'connected cluster',
-  searched: 'name, display name or server',
+  columns: ['Server'],
   resource: 'clusters',
   path: paths.clusters,
   pathOf: paths.cluster,
@@ -87,15 +93,20 @@ export const CONNECTED: ClusterKind = {
   none: {
     what: 'A Cluster gives a connected cluster an address, and says who may use it. Then these people download kube configs here. keyplane does not connect to the address.',
     whom: 'You see clusters that an access rule gives you.',
-    title: 'Give a cluster an address',
-    command: CONNECT,
-    docs: 'clusters',
+  },
+  docs: 'first-connected-cluster',
+  deletion: {
+    word: 'Disconnect',
+    loss: 'Nobody gets kube configs of it here any more, and tokens of its service accounts end. Its API server goes on asking keyplane until its flags are removed. This prints the steps:',
   },
   shown: ({ metadata: { uid, name }, spec = {}, status }) => ({
     uid,
     place: { name },
     displayName: spec.displayName,
-    facts: [['Server', spec.server ?? 'none']],
+    facts: [
+      ['Server', spec.server ?? 'none'],
+      ['Tokens', tokensOf(spec)],
+    ],
     sentence: sentenceOf(spec.access),
     canUse: status?.canUse !== false,
   }),

@@ -4,7 +4,7 @@ import { deploymentName } from '../../../../../lib/clusters/deployment.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../../../../../lib/engine/meta/value/durations.ts'
 import { CURL_SECONDS, curlArguments, curlOptions } from '../../../../core/src/curl.ts'
 import { paths } from '../../api/paths.ts'
-import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
+import { heredoc, option, shellWord } from '../../text/kubectl.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 
 /** A token in the file, a client certificate in the file, or the command curl, which fetches tokens. */
@@ -97,31 +97,22 @@ export function dailyCommands(place: Place, server: string): { login: string; me
   return { login, merge: `${own} --merge` }
 }
 
-/** Returns the commands that download the file without the console, each with its title. */
-export function sameCommands(seconds: number, place: Place, server: string): { title: string; text: string }[] {
-  const file = fileNameOf(place)
-  const body = JSON.stringify({ spec: specOf({ way: 'token', seconds, file }, place) })
-  const own = ownCommand(place)
-  const options = ['--with token', `--ttl ${seconds}s`, option('--output', file)]
-  return [
-    ...(own === undefined ? [] : [{ title: 'keyplane', text: `${commandLines(own, options)}\n` }]),
-    {
-      title: 'kubectl',
-      text: `(umask 077
-printf %s ${shellWord(body)} |
-  kubectl create --raw ${shellWord(pathOf(place))} -f - |
-  jq -r .status.kubeConfig > ${shellWord(file)})
-`,
-    },
-    {
-      title: 'curl',
-      text: `(umask 077
-printf 'Access key: ' && read -rs KEY && echo
-CONFIG=$(printf 'Authorization: Bearer %s' "$KEY" | curl -q -sS --fail --proto '=https' -H @- \\
-  -H 'Accept: application/yaml' -H 'Content-Type: application/json' --data-binary ${shellWord(body)} \\
-  ${shellWord(server + pathOf(place))}) &&
-  printf '%s\\n' "$CONFIG" | sed '1,/^  kubeConfig: |/d; /^    /!d; s/^    //' > ${shellWord(file)})
-`,
-    },
-  ]
+interface Eks {
+  /** Its name in Amazon EKS. */
+  eks: string
+  region: string
+}
+
+/** How a cluster is connected: its API server asks keyplane, or its service accounts issue the tokens. */
+export type How = 'flags' | 'eks' | 'accounts'
+
+/** Returns the command that connects a cluster. The shell knows the home folder in the path of the file. */
+export function connectCommand(how: How, name: string, file: string, { eks, region }: Eks): string {
+  const path = file.startsWith('~/') ? `~/${shellWord(file.slice(2))}` : shellWord(file)
+  const more = {
+    flags: '',
+    eks: ` ${option('--eks', eks)} ${option('--region', region)}`,
+    accounts: ' --tokens ServiceAccounts',
+  }
+  return `keyplane clusters connect ${shellWord(name)} --from-kubeconfig ${path}${more[how]}\n`
 }

@@ -1,5 +1,5 @@
-/** Says in words what a cluster is like, and finds those that a text matches. */
-import type { VirtualCluster } from '../../../../core/src/objects.ts'
+/** Says in words what a cluster is like. */
+import type { Cluster, VirtualCluster } from '../../../../core/src/objects.ts'
 import { type AccessRule, namedIn } from '../../text/access.ts'
 import type { Place } from './ways.ts'
 
@@ -21,7 +21,7 @@ export interface Shown {
   state?: State
   facts: readonly (readonly [term: string, text: string])[]
   /** Who may use it, and what their tokens may do there. */
-  sentence?: string
+  sentence: string
   canUse: boolean
   /** Why there are no kube configs of it. */
   missing?: string
@@ -56,31 +56,30 @@ export function endpointOf({ spec }: VirtualCluster): string | undefined {
 }
 
 /** Reports whether an access rule lets those whom it names create kube configs, as `mayAccess` decides. */
-const opens = ({ verbs = [], subresources = [] }: AccessRule): boolean =>
+export const opens = ({ verbs = [], subresources = [] }: AccessRule): boolean =>
   subresources.includes('kubeconfig')
     ? verbs.some((one) => ['use', 'create', '*'].includes(one))
     : subresources.length === 0 && verbs.includes('use')
 
-/** Returns who may use a connected cluster, and what their tokens may do there. */
-export function sentenceOf(access: readonly AccessRule[] = []): string {
-  const names = namedIn(access.filter(opens))
+/** Returns who may use a cluster, and what their tokens may do there. */
+export function sentenceOf(access: readonly AccessRule[] = [], owner = 'nobody'): string {
+  const names = [...(owner === 'nobody' ? [] : [owner]), ...namedIn(access.filter(opens))]
   const who =
-    names.length === 0 ? 'Only administrators' : new Intl.ListFormat('en').format(['Administrators', ...names])
+    names.length === 0 ? 'Only administrators' : new Intl.ListFormat('en').format(['Administrators', ...new Set(names)])
   return `${who} get kube configs of it. The cluster's own RBAC decides what their tokens may do there, within the scopes of their access keys.`
 }
 
-/** Reports whether every word of the text is in a name, the display name, a fact or the state. */
-export function matches({ place, displayName, facts, state }: Shown, text: string): boolean {
-  const { project = place.namespace, name } = place
-  const shown = [
-    project === undefined ? name : `${project}/${name}`,
-    displayName,
-    ...facts.map(([, fact]) => fact),
-    state?.text,
-  ]
-  const all = shown.join('\n').toLowerCase()
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word))
+/** Returns who issues the tokens of a connected cluster. */
+export function tokensOf({ tokens, credentials }: NonNullable<Cluster['spec']>): string {
+  if (tokens !== 'ServiceAccounts') return 'keyplane signs them, and the cluster asks it about each'
+  const { clusterName, region } = credentials?.eks ?? {}
+  return `service accounts of the cluster issue them${clusterName ? `, in Amazon EKS: ${clusterName}, ${region}` : ''}`
 }
+
+/** Returns PROJECT/NAME, or NAME for a connected cluster. */
+export const placeName = ({ project, namespace, name }: Place): string =>
+  namespace === undefined ? name : `${project ?? namespace}/${name}`
+
+/** Returns what a filter searches. */
+export const textOf = ({ place, displayName, facts, state }: Shown): string =>
+  [placeName(place), displayName, ...facts.map(([, fact]) => fact), state?.text].join('\n')

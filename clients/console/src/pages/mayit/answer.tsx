@@ -6,15 +6,12 @@ import { Code } from '../../components/code.tsx'
 import { Copy } from '../../components/copy.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { DialogPart, part } from '../../components/part.tsx'
-import { Terminal } from '../../components/terminal.tsx'
 import { type Json, toYaml } from '../../text/yaml.ts'
-import { explainCommand, type Question, rawCommand, requestWords } from './question.ts'
+import { type Question, requestWords } from './question.ts'
 import { allowingEntry, isInherited, joined, verdictOf, wordsOf } from './steps.ts'
 
 export interface Given {
   question: Question
-  /** The spec of the review. */
-  spec: object
   /** The reviewed key. */
   reviewed: AccessKey
   review: AccessReview
@@ -25,7 +22,6 @@ const scopeDialog = part(async () => (await import('../key/usage/scopestepdialog
 /** The answer to a question, with every step of the decision. */
 export function Answer({
   question,
-  spec,
   reviewed,
   review,
   heading,
@@ -62,12 +58,6 @@ export function Answer({
       <p>
         <Copy text={location.href} label="Copy the address of this answer" />
       </p>
-      <Terminal
-        commands={[
-          { title: 'keyplane', text: explainCommand(question) },
-          { title: 'kubectl', text: rawCommand(question.key, spec) },
-        ]}
-      />
     </article>
   )
 }

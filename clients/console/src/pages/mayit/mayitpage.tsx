@@ -114,7 +114,7 @@ async function ask(api: Api, question: Question, spec: object, signal: AbortSign
     api.send<{ status: AccessReview }>(paths.accessReview(question.key), { method: 'POST', body: { spec }, signal }),
     api.send<AccessKey>(paths.key(question.key), { signal }),
   ])
-  return { question, spec, reviewed, review: review.status }
+  return { question, reviewed, review: review.status }
 }
 
 function ReviewError({ error }: { error: unknown }) {

@@ -1,10 +1,8 @@
-/** The question of the page "Access check": between the address, the form, the request and the command line. It holds no secret. */
+/** The question of the page "Access check": between the address, the form and the request. It holds no secret. */
 import { type ApiResource, readResource } from '../../../../../lib/access/attributes/resourcetext.ts'
 import { clusterResource, resourceHere } from '../../../../core/src/words/clusterresources.ts'
 import { verbProblem } from '../../../../core/src/words/verbs.ts'
-import { isLikeValue, isValue } from '../../text/keyvalue.ts'
-import { heredoc, option, shellWord } from '../../text/kubectl.ts'
-import { hasSecret } from '../../text/secrets.ts'
+import { holdsValue, isLikeValue, isValue, LIKE_VALUE } from '../../text/keyvalue.ts'
 
 export const GROUP = 'management.platform'
 
@@ -52,18 +50,16 @@ export function queryOf(question: Question): Record<string, string> {
 /** Fields that may be long without a value: paths and resources, PROJECT/NAME, and addresses. */
 const WITH_PARTS = ['resource', 'at', 'from']
 
-/** Reports whether such a text may hold a value. A part that is a long word, such as a resource, is none. */
+/** Reports whether such a text may hold a value: a part, or all of it if it is no path and no name with a group. */
 const hasLikeValue = (text: string): boolean =>
-  hasSecret(text) ||
-  (!/[.:]|^\//.test(text) && /[A-Z]/.test(text) && isValue(text)) ||
-  text.split(/[/:]/).some((part) => isValue(part) && !/^[a-z]+$/.test(part))
+  holdsValue(text) || (!/[.:]|^\//.test(text) && /[A-Z]/.test(text) && isValue(text))
 
 /** Returns the fields that hold a value of a key or a token, which must not become part of an address. */
 export const secretsOf = (question: Question): Problems =>
   Object.fromEntries(
     Object.entries(question)
       .filter(([field, text]) => (WITH_PARTS.includes(field) ? hasLikeValue(text) : isLikeValue(text)))
-      .map(([field]) => [field, 'This looks like a secret value. Enter a name.']),
+      .map(([field]) => [field, LIKE_VALUE]),
   )
 
 /** Reports whether a query asks something, rather than only choosing the key. */
@@ -136,28 +132,4 @@ export function requestWords({ verb, resource, name, namespace, place, at, from 
     where,
     from && `, from ${from}`,
   ].join('')
-}
-
-/** Returns the same question to the command line. */
-export function explainCommand({ key, verb, resource, name, namespace, place, at, from }: Question): string {
-  const read = isPath(resource) ? undefined : readResource(resource)
-  const type = read?.group === undefined ? read?.resource : `${read.resource}.${read.group}`
-  const what = read ? `${type}${name && `/${name}`}` : resource
-  const options = [
-    read?.part && option('--subresource', read.part),
-    namespace && option('--namespace', namespace),
-    place !== '' && option(`--${place}`, at),
-    from && option('--from', from),
-  ].filter(Boolean)
-  const words = [key, verb, what].map(shellWord)
-  const isOption = [key, verb, what].some((one) => one.startsWith('-'))
-  const all = isOption ? [...options, '--', ...words] : [...words, ...options]
-  return `keyplane explain ${all.join(' ')}\n`
-}
-
-/** Returns the request itself, for kubectl. */
-export function rawCommand(key: string, spec: object): string {
-  const path = `/apis/${GROUP}/v1/ownedaccesskeys/${encodeURIComponent(key)}/accessreview`
-  const review = { apiVersion: `${GROUP}/v1`, kind: 'OwnedAccessKeyAccessReview', spec }
-  return `${heredoc(`kubectl create --raw ${shellWord(path)} -f -`, JSON.stringify(review, undefined, 2))}\n`
 }

@@ -37,7 +37,6 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   const ownSources = useOwnSources()
   const frame = useRef<HTMLFormElement>(null)
   const [form, setForm] = useState(first)
-  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
   const [isSubmitted, setSubmitted] = useState(false)
   const [refused, setRefused] = useState<readonly Problem[]>([])
   const [outcome, setOutcome] = useState<Outcome>()
@@ -54,7 +53,7 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   const [faults, setFaults] = useState(0)
 
   const own = problemsOf(form)
-  const shown = [...own.filter(({ field, isMissing }) => isSubmitted || (touched.has(field) && !isMissing)), ...refused]
+  const shown = isSubmitted ? [...own, ...refused] : []
   const problem = (field: string) => shown.find((one) => one.field === field)?.text
 
   useEffect(() => {
@@ -125,24 +124,13 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
 
   const object = keyOf(form)
   return (
-    <form
-      class="newkey"
-      ref={frame}
-      noValidate
-      onSubmit={submit}
-      onFocusOut={({ target, relatedTarget }) => {
-        // A message that appears when a button is pressed would move the button away from the pointer.
-        const isField = relatedTarget instanceof HTMLElement && relatedTarget.matches('input, select, textarea')
-        const field = isField && target instanceof HTMLElement ? target.dataset.field : undefined
-        if (field !== undefined) setTouched((all) => new Set(all).add(field))
-      }}
-    >
+    <form class="newkey" ref={frame} noValidate onSubmit={submit}>
       <div class="fields">
         {children}
         <fieldset disabled={isLost || busy === 'create'} class="card stack">
           <Fields form={form} self={self} problem={problem} onChange={change} />
         </fieldset>
-        {isSubmitted && shown.length > 0 && (
+        {shown.length > 0 && (
           <Notice
             tone="bad"
             title={shown.length === 1 ? 'A field needs attention.' : `${shown.length} fields need attention.`}

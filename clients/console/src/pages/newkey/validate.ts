@@ -3,35 +3,22 @@ import { keyTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { ApiError } from '../../api/status.ts'
 import type { Problem } from '../../components/scope/problems.ts'
 import { rowFieldOf, scopeProblems } from '../../components/scope/scoperows.ts'
-import { sourcesProblem } from '../../text/addresses.ts'
+import { holdsValue, LIKE_VALUE } from '../../text/keyvalue.ts'
 import { countProblem } from '../../text/lifetimechoice.ts'
-import { nameProblem } from '../../text/names.ts'
-import { sourcesOf } from '../../text/sources.ts'
 import type { Form } from './form.ts'
 
-/** Returns what is wrong with the form, in the order of its fields. */
+/** Returns what the server cannot find, in the order of the fields: a secret that it must not get, and what would mean something else. */
 export function problemsOf(form: Form): Problem[] {
-  const name = form.name.trim() === '' ? undefined : nameProblem(form.name.trim())
-  const sources = sourcesProblem(sourcesOf(form.sources))
-  return [
-    ...(name ? [{ field: 'name', text: name }] : []),
-    ...(form.ownerKind !== 'self' && form.owner.trim() === ''
-      ? [{ field: 'owner', text: `Name the ${form.ownerKind}.`, isMissing: true as const }]
-      : []),
-    ...(form.isScoped ? scopeProblems(form.rows) : []),
-    ...lifetimeProblems(form),
-    ...(sources ? [{ field: 'sources', text: sources }] : []),
-  ]
-}
-
-function lifetimeProblems(form: Form): Problem[] {
-  const { lifetime, isFromLastUse, isScoped, rows } = form
+  const { ownerKind, owner, rows, isScoped } = form
   const count = countProblem(form)
-  if (count) return [{ field: 'count', ...count }]
-  if (!isScoped || !rows.some(({ kind, role }) => kind === 'role' && role === 'selfRotate')) return []
-  if (lifetime === 'never') return [{ field: 'lifetime', text: 'A key that may rotate itself must expire.' }]
-  if (!isFromLastUse) return []
-  return [{ field: 'lifetime', text: 'A key that may rotate itself cannot expire by its last use.' }]
+  return [
+    ...(['name', ...keyTexts.map(({ name }) => name), 'owner'] as const).flatMap((field) =>
+      holdsValue(form[field]) ? [{ field, text: LIKE_VALUE }] : [],
+    ),
+    ...(ownerKind !== 'self' && owner.trim() === '' ? [{ field: 'owner', text: `Name the ${ownerKind}.` }] : []),
+    ...(isScoped ? scopeProblems(rows) : []),
+    ...(count ? [{ field: 'count', ...count }] : []),
+  ]
 }
 
 /** The fields of the form by the paths of the server. */

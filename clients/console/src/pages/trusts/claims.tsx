@@ -1,12 +1,12 @@
 import type { Provider } from '../../api/trusts.ts'
+import { Fact } from '../../components/fact.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import type { ClaimEntry } from '../../text/claims.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
-import { Fact } from './trustlist.tsx'
 
 /** All claims with all their values, exactly. */
 export const Claims = ({ entries }: { entries: readonly ClaimEntry[] }) => (
-  <dl class="trust-facts trust-claims">
+  <dl class="facts-list claims">
     {entries.map(({ claim, values = [], patterns = [] }) => (
       <div key={claim}>
         <dt>
@@ -35,7 +35,7 @@ export const Claims = ({ entries }: { entries: readonly ClaimEntry[] }) => (
 /** What the provider demands of every ID token. */
 export const Conditions = ({ provider: { spec, status } }: { provider: Provider }) => (
   <>
-    <dl class="trust-facts">
+    <dl class="facts-list">
       <Fact name="Issuer" text={spec.issuer} />
       <Fact name="Audience" text={status?.audience ?? ''} />
       <Fact name="Use" text={status?.tokenUse === 'Lifetime' ? 'again until it expires' : 'once'} />

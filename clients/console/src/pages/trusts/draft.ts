@@ -2,7 +2,7 @@
 import type { Provider, Trust } from '../../api/trusts.ts'
 import { newRow, rowFieldOf, type ScopeRow, scopeOf, scopeProblems } from '../../components/scope/scoperows.ts'
 import type { ClaimEntry } from '../../text/claims.ts'
-import { isLikeValue } from '../../text/keyvalue.ts'
+import { isLikeValue, LIKE_VALUE } from '../../text/keyvalue.ts'
 import { hasSecret } from '../../text/secrets.ts'
 import { type Manifest, manifestOf } from './manifest.ts'
 import type { ClaimField, Platform } from './platforms/platforms.ts'
@@ -27,9 +27,6 @@ export interface Draft {
   ttl: number
   tokensOnly: boolean
 }
-
-/** What a field says that has a secret in place of a name. */
-const LIKE_VALUE = 'This looks like a secret value. Enter a name.'
 
 /** Messages by field of the form. Those of claims have the name of the claim. */
 export type Problems = Readonly<Record<string, string>>

@@ -15,7 +15,7 @@ export interface FieldsProps {
 }
 
 const Group = ({ title, children }: { title: string; children: ComponentChildren }) => (
-  <fieldset class="trust-stack">
+  <fieldset class="stack">
     <legend>{title}</legend>
     {children}
   </fieldset>

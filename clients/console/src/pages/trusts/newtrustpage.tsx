@@ -4,6 +4,7 @@ import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { useProviders } from '../../components/hooks/usetrusts.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { useNotify } from '../../session/notices.ts'
@@ -12,7 +13,6 @@ import { claimsInWords } from '../../text/claims.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { type Draft, draftFor, fieldOf, type Problems, problemsOf, providerObject, trustObject } from './draft.ts'
-import { useProviders } from './lists.ts'
 import { yamlOf } from './manifest.ts'
 import { JobFields, OwnerFields, PlatformField, ProviderFields, RightsFields } from './newtrustfields.tsx'
 import type { Platform } from './platforms/platforms.ts'
@@ -104,10 +104,10 @@ function Form({ platforms, first, providers }: FormProps) {
   const provider = providerObject(draft)
   const objects = [...(provider ? [provider] : []), trust]
   return (
-    <div class="trust-pair">
+    <div class="halves">
       <form
         ref={form}
-        class="card trust-stack"
+        class="card stack"
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
@@ -145,7 +145,7 @@ function Form({ platforms, first, providers }: FormProps) {
           </a>
         </div>
       </form>
-      <section class="trust-stack trust-beside" aria-label="What this makes">
+      <section class="stack beside" aria-label="What this makes">
         <Notice tone="plain" title="What this means">
           <p>
             {!isComplete ? (

@@ -3,15 +3,16 @@ import { paths } from '../../api/paths.ts'
 import type { Provider } from '../../api/trusts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Code } from '../../components/code.tsx'
+import { Fact } from '../../components/fact.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { useTrusts } from '../../components/hooks/usetrusts.ts'
 import { Fresh } from '../../components/page.tsx'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { Conditions } from './claims.tsx'
-import { useTrusts } from './lists.ts'
 import { appliedYaml } from './manifest.ts'
 import { ObjectPage } from './objectpage.tsx'
 import { accessInWords, stateOfProvider } from './state.ts'
-import { Fact, TrustList } from './trustlist.tsx'
+import { TrustList } from './trustlist.tsx'
 
 /** Shows one identity provider: which ID tokens it accepts, who may use it, and the trusts that do. */
 export function ProviderPage({ name }: { name: string }) {
@@ -37,12 +38,12 @@ export function ProviderPage({ name }: { name: string }) {
 function Accepted({ provider }: { provider: Provider }) {
   const { spec, status } = provider
   return (
-    <section class="card trust-stack" aria-labelledby="tokens">
+    <section class="card stack" aria-labelledby="tokens">
       <h2 id="tokens">
         Which ID tokens it accepts <Badge {...stateOfProvider(provider)} />
       </h2>
       <Conditions provider={provider} />
-      <dl class="trust-facts">
+      <dl class="facts-list">
         <Fact name="Platform" text={status?.type ?? ''} />
         <Fact name="Public keys" text={spec.jwks ? 'pinned here' : 'read from the issuer'} />
         <Fact name="Used by" text={accessInWords(spec)} />
@@ -61,7 +62,7 @@ function Accepted({ provider }: { provider: Provider }) {
 function Users({ provider }: { provider: Provider }) {
   const trusts = useTrusts()
   return (
-    <section class="trust-stack" aria-labelledby="users">
+    <section class="stack" aria-labelledby="users">
       <h2 id="users">Trusts that use it</h2>
       <Fresh polled={trusts}>
         {({ items }) => {

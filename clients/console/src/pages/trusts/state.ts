@@ -85,5 +85,5 @@ export function accessInWords({ access = [] }: Provider['spec']): string {
   return namedIn(using).join(', ') || 'administrators only'
 }
 
-/** Returns `alice`, `team shop` or `subject backup` for the owner of a trust. */
-export const ownerInWords = ({ status }: Trust): string => (status?.owner ?? '').replace(/^(team|subject):/, '$1 ')
+/** Returns `alice`, `team shop` or `subject backup` for the owner of a trust or a key. */
+export const ownerInWords = (owner = ''): string => owner.replace(/^(team|subject):/, '$1 ')

@@ -4,7 +4,9 @@ import { paths } from '../../api/paths.ts'
 import { server } from '../../api/root.ts'
 import { DEFAULT_TTL, type Provider, TRUST_LABEL, type Trust } from '../../api/trusts.ts'
 import { Code } from '../../components/code.tsx'
+import { Fact } from '../../components/fact.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { useProviders } from '../../components/hooks/usetrusts.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh } from '../../components/page.tsx'
 import { Time } from '../../components/time.tsx'
@@ -13,14 +15,12 @@ import { claimsInWords } from '../../text/claims.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { Claims, Conditions } from './claims.tsx'
-import { useProviders } from './lists.ts'
 import { appliedYaml } from './manifest.ts'
 import { ObjectPage } from './objectpage.tsx'
 import { fillJobs, UnsafeValue } from './platforms/jobs.ts'
 import type { JobTemplate } from './platforms/platforms.ts'
 import { usePlatforms } from './platforms/useplatforms.ts'
 import { ownerInWords, problemsOfTrust } from './state.ts'
-import { Fact } from './trustlist.tsx'
 
 /** Shows one trust: who gets in, what they get, and the job that uses it. */
 export function TrustPage({ name }: { name: string }) {
@@ -48,8 +48,8 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
           <p>{explanation}</p>
         </Notice>
       ))}
-      <div class="trust-pair">
-        <section class="card trust-stack" aria-labelledby="who">
+      <div class="halves">
+        <section class="card stack" aria-labelledby="who">
           <h2 id="who">Who gets in</h2>
           <p>
             <Foreign text={claimsInWords(spec.claims, provider?.status?.type)} />
@@ -64,12 +64,12 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
           </p>
           {provider && <Conditions provider={provider} />}
         </section>
-        <section class="card trust-stack" aria-labelledby="what">
+        <section class="card stack" aria-labelledby="what">
           <h2 id="what">What they get</h2>
-          <dl class="trust-facts">
+          <dl class="facts-list">
             <Fact
               name={spec.tokensOnly ? 'Tokens of clusters, for' : 'A key of'}
-              text={spec.claimMappings ? mappingInWords(spec.claimMappings) : ownerInWords(trust)}
+              text={spec.claimMappings ? mappingInWords(spec.claimMappings) : ownerInWords(trust.status?.owner)}
             />
             {spec.groups && <Fact name="With the groups" text={spec.groups.join(', ')} />}
             <Fact name="Valid for" text={lifetimeInWords(spec.ttl, provider)} />
@@ -99,7 +99,7 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
 }
 
 const Phrases = ({ scope }: { scope: unknown }) => (
-  <ul class="trust-phrases">
+  <ul class="bullets">
     {(scopePhrases(scope).length > 0 ? scopePhrases(scope) : ['only questions about itself']).map((phrase) => (
       <li key={phrase}>
         <Foreign text={phrase} />
@@ -141,7 +141,7 @@ function Made({ name }: { name: string }) {
     return items.toSorted((one, other) => made(other).localeCompare(made(one)))
   })
   return (
-    <div class="trust-stack">
+    <div class="stack">
       <h3>Keys of its last exchanges</h3>
       <Fresh polled={keys}>
         {(items) =>
@@ -180,7 +180,7 @@ function Job({ trust: { spec, status }, provider }: { trust: Trust; provider: Pr
     ...virtualClusterOf(spec.scope),
   }
   return (
-    <section class="trust-stack" aria-labelledby="job">
+    <section class="stack" aria-labelledby="job">
       <h2 id="job">The job</h2>
       {!provider && (
         <p class="muted">You do not see the identity provider: this is the general job, with the usual audience.</p>
@@ -195,7 +195,7 @@ function Job({ trust: { spec, status }, provider }: { trust: Trust; provider: Pr
             </Notice>
           ) : (
             written.map(({ title, text, next }) => (
-              <div class="trust-stack" key={title}>
+              <div class="stack" key={title}>
                 <Code title={title} text={text} />
                 {next && (
                   <p class="hint">

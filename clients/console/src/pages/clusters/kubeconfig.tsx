@@ -2,18 +2,14 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { HOUR_SECONDS } from '../../../../../lib/engine/meta/value/durations.ts'
 import { paths } from '../../api/paths.ts'
 import { server } from '../../api/root.ts'
+import { ApiError } from '../../api/status.ts'
 import { Code } from '../../components/code.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { Foreign } from '../../components/foreign.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
-import { Notice } from '../../components/notice.tsx'
+import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { copyLater, saveFile } from '../../components/savefile.ts'
-import { Terminal } from '../../components/terminal.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
-import { visible } from '../../text/visible.ts'
-import { Refusal } from './refusal.tsx'
 import {
   curlFileCommand,
   dailyCommands,
@@ -22,34 +18,34 @@ import {
   LIFETIMES,
   type Place,
   pathProblem,
-  sameCommands,
   specOf,
   type Way,
 } from './ways.ts'
-import type { Shown } from './words.ts'
 
-/** After this time the dialog says what it waits for, in milliseconds. */
+/** After this time the page says what it waits for, in milliseconds. */
 const LONG_MS = 3000
-
-interface Failed {
-  error: unknown
-  way: Way
-}
 
 interface Made {
   how: 'downloaded' | 'copied'
   expires?: string | undefined
 }
 
-/** Hands out a kube config. Its content goes to the file or the clipboard, and is not kept. */
-export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose(): void }) {
+interface State {
+  made?: Made
+  failed?: { error: unknown; way: Way }
+  wrong?: string
+  busy?: Way
+  isLong?: boolean
+}
+
+/** Hands out kube configs of a cluster. Their content goes to the file or the clipboard, and is not kept. */
+export function KubeConfig({ place }: { place: Place }) {
   const { api, ends } = useSession()
-  const { place, sentence } = cluster
   const { name, namespace } = place
   const isVirtual = namespace !== undefined
   const [seconds, setSeconds] = useState(HOUR_SECONDS)
   const [file, setFile] = useState('')
-  const [state, setState] = useState<{ made?: Made; failed?: Failed; wrong?: string; busy?: Way; isLong?: boolean }>({})
+  const [state, setState] = useState<State>({})
   const running = useRef<AbortController>(undefined)
   const stop = () => running.current?.abort()
   useEffect(() => stop, [])
@@ -88,12 +84,8 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose
   const { made, failed, wrong, busy, isLong } = state
   const daily = dailyCommands(place, server)
   return (
-    <Dialog title={`Kube config of ${visible(name)}`} onClose={onClose} isWide>
-      {sentence && (
-        <p>
-          <Foreign text={sentence} />
-        </p>
-      )}
+    <section class="card stack" aria-labelledby="kubeconfig">
+      <h2 id="kubeconfig">Kube config</h2>
       <SelectField
         label="Lifetime"
         hint="The file contains a token, and is a secret until it expires. The server may allow less, and says so."
@@ -101,7 +93,7 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose
         options={LIFETIMES}
         onChange={(one) => change(() => setSeconds(one))}
       />
-      {failed && <Refusal {...failed} isVirtual={isVirtual} />}
+      {failed && <ErrorNotice error={failed.error}>{nextStep(failed, isVirtual)}</ErrorNotice>}
       {isLong && (
         <p role="status">
           {busy === 'certificate'
@@ -111,14 +103,11 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose
       )}
       {made && <Done made={made} place={place} />}
       <div class="actions">
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-        <button type="button" aria-disabled={busy !== undefined} onClick={() => ask('token', 'copied')}>
-          Copy
-        </button>
         <button type="button" class="primary" aria-disabled={busy !== undefined} onClick={() => ask('token')}>
           {busy === undefined ? 'Download' : 'Asking the server…'}
+        </button>
+        <button type="button" aria-disabled={busy !== undefined} onClick={() => ask('token', 'copied')}>
+          Copy the kube config
         </button>
       </div>
       {daily && (
@@ -177,8 +166,26 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose
           </details>
         </>
       )}
-      <Terminal commands={sameCommands(seconds, place, server)} />
-    </Dialog>
+    </section>
+  )
+}
+
+/** Says what to do when there is no kube config. */
+function nextStep({ error, way }: NonNullable<State['failed']>, isVirtual: boolean) {
+  if (!(error instanceof ApiError))
+    return error instanceof DOMException && <p>The browser did not allow it. Download the file instead.</p>
+  const { code, message } = error
+  if (way === 'certificate' && code === 403)
+    return <p>Choose a token: it carries the scope of your key, and ends with it.</p>
+  if (code === 400 && /ingress endpoint/.test(message))
+    return <p>The virtual cluster has no address. An administrator sets it in spec.accessPoint.ingress.</p>
+  return (
+    isVirtual &&
+    code >= 502 && (
+      <p>
+        The server could not reach the virtual cluster in time. It may be starting. If this continues, ask its operator.
+      </p>
+    )
   )
 }
 

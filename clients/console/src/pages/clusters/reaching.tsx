@@ -1,0 +1,184 @@
+import { useRef, useState } from 'preact/hooks'
+import type { AccessKey, Cluster } from '../../../../core/src/objects.ts'
+import { REACH_WORDS, type Reach, reachOf } from '../../../../core/src/reaches.ts'
+import { isSession } from '../../../../core/src/sessions.ts'
+import type { KeyUsage } from '../../../../core/src/usage.ts'
+import type { Api } from '../../api/client.ts'
+import { paths } from '../../api/paths.ts'
+import { ApiError } from '../../api/status.ts'
+import type { Trust } from '../../api/trusts.ts'
+import { Foreign } from '../../components/foreign.tsx'
+import { useChange } from '../../components/hooks/usechange.ts'
+import { useKeys } from '../../components/hooks/usekeys.ts'
+import { useTrusts } from '../../components/hooks/usetrusts.ts'
+import { ErrorNotice } from '../../components/notice.tsx'
+import { Named, ObjectTable } from '../../components/objecttable.tsx'
+import { FreshList } from '../../components/page.tsx'
+import { Time } from '../../components/time.tsx'
+import { useSession } from '../../session/session.ts'
+import { hrefOf } from '../../text/routes.ts'
+import { ownerInWords } from '../trusts/state.ts'
+
+/** For how many keys the last use is asked, each with a request. */
+const MOST_USES = 50
+
+interface Holder {
+  object: AccessKey | Trust
+  kind: string
+  reach: Reach
+}
+
+/** Says who may get a token for a connected cluster, and when the cluster has asked keyplane last. */
+export function Reaching({ name, spec: { tokens } }: { name: string; spec: NonNullable<Cluster['spec']> }) {
+  const { api } = useSession()
+  const keys = useKeys()
+  const trusts = useTrusts()
+  const [uses, setUses] = useState<ReadonlyMap<string, string>>()
+  const asked = useRef<readonly string[]>([])
+  const reading = useChange(() => lastUses(api, name, asked.current), setUses)
+  return (
+    <section class="stack" aria-labelledby="reaching">
+      <h2 id="reaching">Who may get a token for it</h2>
+      <FreshList polled={keys} what="keys">
+        {({ items, more }) => {
+          const holders = [
+            ...items.flatMap((one) => holderOf(one, isSession(one) ? 'key of one command' : 'key', name)),
+            ...(trusts.data?.items ?? []).flatMap((one) => holderOf(one, 'trust', name)),
+          ]
+          asked.current = holders.flatMap(({ object, kind }) => (kind === 'trust' ? [] : [object.metadata.name]))
+          return (
+            <>
+              <p class="muted">
+                Of the active keys and trusts that you may list{more && `, of which not all were read`}. What a token
+                may do there is up to the scope and the RBAC of the cluster.
+                {tokens === 'ServiceAccounts' &&
+                  ' Service accounts issue its tokens: only those who may use it get one.'}
+              </p>
+              <Asked keys={items} name={name} />
+              {trusts.error !== undefined && trusts.data === undefined && (
+                <p class="muted">Trusts could not be read.</p>
+              )}
+              {holders.length === 0 ? (
+                <p>None of them.</p>
+              ) : (
+                <ObjectTable
+                  of="Keys and trusts"
+                  items={holders}
+                  keyOf={({ object }) => object.metadata.uid}
+                  textOf={({ object, kind, reach }) =>
+                    [
+                      object.metadata.name,
+                      object.spec.displayName,
+                      ownerInWords(object.status?.owner),
+                      kind,
+                      REACH_WORDS[reach],
+                    ].join('\n')
+                  }
+                  columns={[
+                    [
+                      'Name',
+                      ({ object: { metadata, spec }, kind }) => (
+                        <Named
+                          name={metadata.name}
+                          called={spec.displayName}
+                          href={
+                            kind === 'trust'
+                              ? hrefOf('trusts', ['credentials', metadata.name])
+                              : hrefOf('keys', [metadata.name])
+                          }
+                        />
+                      ),
+                    ],
+                    ['Kind', ({ kind }) => kind],
+                    ['Owner', ({ object }) => <Foreign text={ownerInWords(object.status?.owner)} />],
+                    ['Why', ({ reach }) => REACH_WORDS[reach]],
+                    ...(uses
+                      ? ([
+                          [
+                            'Last use there',
+                            ({ object, kind }: Holder) =>
+                              kind !== 'trust' && (uses.get(object.metadata.name) ?? 'unknown'),
+                          ],
+                        ] as const)
+                      : []),
+                  ]}
+                />
+              )}
+              {reading.error !== undefined && <ErrorNotice error={reading.error} />}
+              {asked.current.length > 0 && !uses && (
+                <button type="button" disabled={reading.isBusy} onClick={() => void reading.run()}>
+                  {reading.isBusy
+                    ? 'Reading…'
+                    : `Read the last use there${asked.current.length > MOST_USES ? ` of the first ${MOST_USES}` : ''}`}
+                </button>
+              )}
+            </>
+          )
+        }}
+      </FreshList>
+    </section>
+  )
+}
+
+/** Keys of a cluster's own service accounts have one target only, and trusts and keys may be inactive. */
+function holderOf(object: AccessKey | Trust, kind: string, cluster: string): Holder[] {
+  const { status } = object
+  const hasTarget = status !== undefined && 'target' in status && status.target !== undefined
+  const reach = status?.phase === 'Active' && !hasTarget ? reachOf(object as AccessKey, cluster) : undefined
+  return reach === undefined ? [] : [{ object, kind, reach }]
+}
+
+/** Says when the cluster has asked keyplane last, with the keys that it has for that. */
+function Asked({ keys, name }: { keys: readonly AccessKey[]; name: string }) {
+  const asking = keys.filter(
+    ({ spec: { scope }, status }) => status?.mayReview && scope?.clusters?.some(({ cluster }) => cluster === name),
+  )
+  const last = asking
+    .flatMap(({ status }) => status?.lastActivity ?? [])
+    .toSorted()
+    .at(-1)
+  if (asking.length === 0) return null
+  return (
+    <p>
+      The cluster{' '}
+      {last ? (
+        <>
+          asked keyplane <Time at={last} direction="past" />
+        </>
+      ) : (
+        'has never asked keyplane'
+      )}
+      , with{' '}
+      {asking.map(({ metadata }) => (
+        <a href={hrefOf('keys', [metadata.name])} key={metadata.uid}>
+          <Foreign text={metadata.name} />
+        </a>
+      ))}
+      .
+    </p>
+  )
+}
+
+/** Returns the days of the last uses in the cluster by the names of the keys, as far as they are recorded. */
+async function lastUses(api: Api, cluster: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const pairs = await Promise.all(
+    names.slice(0, MOST_USES).map(async (name): Promise<[string, string]> => {
+      try {
+        const { status } = await api.send<{ status?: KeyUsage }>(paths.usage(name))
+        if (!status || status.recording === false) return [name, 'unknown']
+        const { lastAsked, lastAccepted } = status.clusters?.find((one) => one.name === cluster) ?? {}
+        return [
+          name,
+          [lastAsked, lastAccepted]
+            .flatMap((day) => day ?? [])
+            .toSorted()
+            .at(-1) ?? 'none recorded',
+        ]
+      } catch (error) {
+        if (error instanceof ApiError && [403, 404].includes(error.code)) return [name, 'unknown']
+        throw error
+      }
+    }),
+  )
+  return new Map(pairs)
+}
