@@ -105,7 +105,7 @@ async function bundleScripts(src: string): Promise<Scripts> {
 }
 
 /** What is smaller is not worth a request of its own. */
-const PAIR_BYTES = 2560
+const PAIR_BYTES = 1024
 
 /**
  * Lets every script import the modules that several share. Only large parts for two pages stay apart: other pages do without them. What a page

@@ -187,6 +187,28 @@ describe('a trust', () => {
     expect((await server.call(`${GROUP}/federatedidentitycredentials/remade`)).status).toBe(200)
   })
 
+  test('is changed and duplicated with the form, and says which clusters it reaches', async ({ openPage, server }) => {
+    await make(server, 'clusters', 'Cluster', 'eu', { server: 'https://eu.example.com' })
+    await makeTrust(server, 'narrowed', { scope: { projects: [{ project: 'demo' }], clusters: [{ cluster: '*' }] } })
+    const page = await visit(openPage, server.adminKey, '#/trusts/credentials/narrowed')
+    await page.getByText('its scope names every cluster (*)').waitFor()
+    await press(page.getByRole('link', { name: 'Edit' }))
+    await heading(page, 'Edit narrowed').waitFor()
+    expect(await page.getByLabel('Name of the trust').count()).toBe(0)
+    await page.getByLabel('Environment', { exact: true }).fill('staging')
+    await press(page.getByRole('button', { name: 'Remove entry 2' }))
+    await page.getByText('Jobs of repository 74, environment staging get a key of alice for 1 hour.').waitFor()
+    await press(page.getByRole('button', { name: 'Save' }))
+    await page.getByText('The trust narrowed is changed.').waitFor()
+    const { json } = await server.call(`${GROUP}/federatedidentitycredentials/narrowed`)
+    expect([json.spec.scope, json.spec.claims[1].values]).toEqual([{ projects: [{ project: 'demo' }] }, ['staging']])
+    await press(page.getByRole('link', { name: 'Duplicate' }))
+    await heading(page, 'New trust').waitFor()
+    await type(page, 'Name of the trust', 'second-of-two')
+    await page.keyboard.press('Enter')
+    await heading(page, 'second-of-two').waitFor()
+  })
+
   test('shows the keys of its last exchanges', async ({ openPage, server }) => {
     await makeTrust(server, 'exchanged')
     const page = await visit(openPage, server.adminKey, '#/trusts/credentials/exchanged')

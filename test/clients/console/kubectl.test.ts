@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { commandLines, heredoc, option, shellWord } from '../../../clients/console/src/text/kubectl.ts'
+import { heredoc, shellWord } from '../../../clients/console/src/text/kubectl.ts'
 import { character } from '../../support/characters.ts'
 import { shells } from '../../support/shells.ts'
 
@@ -64,13 +64,6 @@ describe.each(shells.map(({ name }) => name))('%s', (shell) => {
     const texts = [...HOSTILE, 'EOF\nEOF_\nEOF__\n']
     const read = run(shell, texts.map((one) => `${heredoc('cat', one)}\nprintf 'end\\0'\n`).join(''))
     expect(read.split('\0').slice(0, -1)).toEqual(texts.map((one) => `${one.endsWith('\n') ? one : `${one}\n`}end`))
-  })
-
-  test('reads a command of several lines as one', () => {
-    const options = [option('--from', '10.0.0.0/8'), option('--description', '-x'), option('--team', '')]
-    expect(run(shell, `${commandLines("printf '%s,' a", options)}\n`)).toBe(
-      'a,--from,10.0.0.0/8,--description=-x,--team=,',
-    )
   })
 })
 

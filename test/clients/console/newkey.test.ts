@@ -1,10 +1,9 @@
-/** The form of a new key: its object, its sentence, its commands, and what is wrong with it. */
+/** The form of a new key: its object, its sentence, and what is wrong with it. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
 import { rowsOfScope } from '../../../clients/console/src/components/scope/rowsofscope.ts'
 import { newRow, type ScopeRow, scopeOf } from '../../../clients/console/src/components/scope/scoperows.ts'
-import { keyplaneCommand, kubectlCommand } from '../../../clients/console/src/pages/newkey/commands.ts'
 import { emptyForm, type Form, keyOf, ownGroups } from '../../../clients/console/src/pages/newkey/form.ts'
 import { formLike, hasOtherScope } from '../../../clients/console/src/pages/newkey/formlike.ts'
 import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.ts'
@@ -58,7 +57,6 @@ describe('the form of a key like another', () => {
       metadata: { generateName: 'key-', labels: { app: 'shop' } },
       spec,
     })
-    expect(keyplaneCommand(keyOf(form))).toContain('--label app=shop')
   })
 
   test('has neither its value nor whether it is disabled', () =>
@@ -233,50 +231,15 @@ describe('the sentence', () => {
   })
 })
 
-describe('the commands', () => {
-  test('say the same as the object', () => {
-    const form = {
-      ...scoped(...EVERY_KIND),
-      name: 'ci',
-      displayName: "Alice's",
-      sources: '10.0.0.0/8',
-      isFromLastUse: true,
-    }
-    expect(keyplaneCommand(keyOf(form))).toBe(`keyplane keys create ci \\
-  --display-name 'Alice'\\''s' \\
-  --ttl 30d \\
-  --ttl-after-last-activity \\
-  --project demo \\
-  --project '*' \\
-  --virtual-cluster p/x \\
-  --virtual-cluster 'p/*' \\
-  --space p/s \\
-  --cluster west \\
-  --role platformCLI=a,b \\
-  --role vcluster=a/x \\
-  --self-rotate \\
-  --rule '{"verbs":["get","list"],"resources":[{"group":"apps","resources":["pods","deployments"],"resourceNames":["web"]}],"namespaces":["shop"]}' \\
-  --from 10.0.0.0/8`)
-    expect(kubectlCommand(keyOf(form))).toMatch(
-      /^kubectl create -o jsonpath='.*' -f - <<'EOF'\napiVersion: (.*\n)*EOF$/,
-    )
-  })
-
-  test.each<[string, Form]>([
-    ['an empty scope', formWith({ rows: [] })],
-    ['a name with a comma, which the program would split', scoped({ project: 'a,b' })],
-    ['a name that is missing', scoped({ project: '' })],
-    ['a name that looks like an option', formWith({ name: '-x' })],
-  ])('of keyplane are missing for %s', (_, form) => expect(keyplaneCommand(keyOf(form))).toBeUndefined())
-})
-
 describe('what is wrong', () => {
   const fields = (form: Form) => problemsOf(form).map(({ field }) => field)
   test.each<[string, Form, string[]]>([
     ['nothing', formWith({ name: 'ci' }), []],
+    ['a name with capitals', formWith({ name: 'CI' }), ['name']],
     ['a missing owner', formWith({ ownerKind: 'user' }), ['owner']],
     ['a value as the name', formWith({ name: 'mpk_x' }), ['name']],
-    ['a value as a text', formWith({ description: `see ${'0a'.repeat(16)}` }), ['description']],
+    ['a value as a text', formWith({ description: 'see mpk_x' }), ['description']],
+    ['the hash of a commit in a text', formWith({ description: '0a'.repeat(20) }), []],
     ['a value in an entry', scoped({ project: 'a' }, { kind: 'role', where: `a/${'Ab1'.repeat(11)}` }), ['2.where']],
     ['a long resource', scoped({ kind: 'rule', resources: 'validatingadmissionpolicybindings' }), []],
     ['a missing lifetime', formWith({ lifetime: 'custom' }), ['count']],

@@ -11,6 +11,7 @@ import {
   providerObject,
   trustObject,
 } from '../../../clients/console/src/pages/trusts/draft.ts'
+import { draftOf, trustPatch } from '../../../clients/console/src/pages/trusts/existing.ts'
 import { rulesOf } from '../../../lib/federation/catalogue.ts'
 import { type IssuerType, issuerTypes } from '../../../lib/federation/issuers.ts'
 import { typeOf } from '../../../lib/federation/provider.ts'
@@ -209,6 +210,52 @@ describe('the form', () => {
       {},
       'gitlab',
     ])
+  })
+})
+
+describe('the form of a trust that exists', () => {
+  const metadata = { name: 'x', uid: 'u', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' }
+  const trustOf = (draft: Draft, more: object = {}) => ({ metadata, spec: { ...trustObject(draft).spec, ...more } })
+
+  test.each(cases)('of %s with %s makes the same trust', (type, choice) => {
+    const trust = trustOf({
+      ...filled(type, choice),
+      provider: 'p',
+      ownerKind: 'team',
+      owner: 'shop',
+      displayName: 'X',
+    })
+    const { claims, ...rest } = trust.spec
+    const again = draftOf({ ...trust, spec: { ...rest, claims: claims.toReversed() } }, platformOf(type))
+    expect(again && trustObject(again).spec).toEqual(trust.spec)
+  })
+
+  test.each<[string, object]>([
+    ['a pattern', { claims: [{ claim: 'repository_id', patterns: ['7*'] }] }],
+    ['a second value', { claims: [{ claim: 'repository_id', values: ['1', '2'] }] }],
+    ['another claim', { claims: [{ claim: 'actor', values: ['x'] }] }],
+    ['groups', { groups: ['ops'] }],
+    ['a rule that rows cannot say', { scope: { rules: [{ nonResourceURLs: ['/x'] }] } }],
+    ['no scope', { scope: undefined, claimMappings: { username: { claim: 'sub', prefix: 'x:' } } }],
+  ])('is none with %s, so that nothing is lost', (_, more) =>
+    expect(
+      draftOf(trustOf({ ...filled('GitHub', 'environment'), provider: 'p' }, more), platformOf('GitHub')),
+    ).toBeUndefined(),
+  )
+
+  test('changes the version that was seen, and takes away the lists that are gone', () => {
+    const draft = { ...filled('GitHub', 'environment'), provider: 'p', ttl: 900 }
+    const trust = trustOf(draft, { scope: { clusters: [{ cluster: 'eu' }] }, description: 'stays', maxKeys: 3 })
+    expect(trustPatch(trust, draft)).toEqual({
+      metadata: { uid: 'u', resourceVersion: '7' },
+      spec: {
+        claims: trust.spec.claims,
+        ttl: 900,
+        tokensOnly: false,
+        displayName: null,
+        scope: { clusters: null, projects: [{ project: 'shop' }] },
+      },
+    })
   })
 })
 

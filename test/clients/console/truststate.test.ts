@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import type { Provider, Trust } from '../../../clients/console/src/api/trusts.ts'
 import {
   accessInWords,
-  ownerInWords,
   problemsOfTrust,
   stateOfProvider,
   stateOfTrust,
 } from '../../../clients/console/src/pages/trusts/state.ts'
+import { ownerInWords } from '../../../clients/console/src/text/access.ts'
 
 const metadata = { name: 'one', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-11-22T12:00:00Z' }
 

@@ -7,6 +7,9 @@ import { useLeaveWarning } from './hooks/useleavewarning.ts'
 import { Notice } from './notice.tsx'
 import { part, usePart } from './part.tsx'
 
+/** Few people see it. The value does not wait for it, and does without it if the network fails. */
+const uses = part(async () => (await import('./keyuses.tsx')).KeyUses)
+
 /**
  * Shows a value that the server returns only once, until the person says that it is stored. The value is in the document only
  * while it is shown.
@@ -16,6 +19,7 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
   const [isShown, show] = useState(false)
   const [isTaken, setTaken] = useState(false)
   const [isWarned, setWarned] = useState(false)
+  const { Loaded: Uses } = usePart(uses)
   useLeaveWarning()
   const store = () => {
     if (!isTaken && !isWarned) return setWarned(true)
@@ -51,7 +55,7 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
         </button>
         <Copy text={value} label="Copy the value" isMain onCopied={() => setTaken(true)} />
       </p>
-      <Uses name={name} />
+      {Uses && <Uses name={name} />}
       {isWarned && !isTaken && (
         <Notice tone="bad" title="You have not shown or copied the value.">
           <p>It cannot be read afterwards. The key then needs a rotation, which makes a new value.</p>
@@ -64,12 +68,4 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
       </div>
     </Dialog>
   )
-}
-
-const uses = part(async () => (await import('./keyuses.tsx')).KeyUses)
-
-/** Loads what is long and few people see. The value does not wait for it, and does without it if the network fails. */
-function Uses({ name }: { name: string }) {
-  const { Loaded } = usePart(uses)
-  return Loaded ? <Loaded name={name} /> : null
 }

@@ -1,4 +1,4 @@
-/** Says whom the access rules of an object name. */
+/** Says whom the access rules of an object name, and who owns it. */
 export interface AccessRule {
   verbs?: readonly string[]
   subresources?: readonly string[]
@@ -15,3 +15,6 @@ export const namedIn = (rules: readonly AccessRule[]): string[] => [
     ]),
   ),
 ]
+
+/** Returns `alice`, `team shop` or `subject backup` for the owner of a trust or a key. */
+export const ownerInWords = (owner = ''): string => owner.replace(/^(team|subject):/, '$1 ')

@@ -26,6 +26,3 @@ export const option = (name: string, value: string): string =>
   value.startsWith('-') || value === ''
     ? `${name}=${value === '' ? "''" : shellWord(value)}`
     : `${name} ${shellWord(value)}`
-
-/** Returns a command over several lines: its beginning, and each option on a line of its own. */
-export const commandLines = (start: string, options: readonly string[]): string => [start, ...options].join(' \\\n  ')

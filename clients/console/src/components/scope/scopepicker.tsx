@@ -1,9 +1,13 @@
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { placesIn, unknownPlaces } from '../../../../core/src/words/places.ts'
 import { Foreign } from '../foreign.tsx'
+import { SelectField } from '../forms/selectfield.tsx'
+import { TextField } from '../forms/textfield.tsx'
 import { KIND_WORDS, ROLE_HINTS } from './rowwords.ts'
 import { KINDS, LIMITABLE, newRow, type RowKind, type ScopeRow, scopeOf } from './scoperows.ts'
 import { type KnownClusters, useClusters } from './useclusters.ts'
+
+const NONE: KnownClusters = { virtualClusters: new Map(), connected: [] }
 
 export interface ScopePickerProps {
   rows: readonly ScopeRow[]
@@ -13,7 +17,7 @@ export interface ScopePickerProps {
 
 /** The entries of the scope, each of which allows something more. */
 export function ScopePicker({ rows, problem, onChange }: ScopePickerProps) {
-  const known = useClusters()
+  const { data: known = NONE } = useClusters()
   const list = useRef<HTMLDivElement>(null)
   const add = useRef<HTMLButtonElement>(null)
   const added = useRef<number>(undefined)
@@ -68,54 +72,36 @@ function Row({ row, number, known: { virtualClusters, connected }, problem, onCh
   const names = virtualClusters.get(row.project.trim()) ?? []
   const unknown = unknownPlaces(placesIn(scopeOf([row])), virtualClusters)
   const part = (member: Part, label: string, offered: readonly string[] = []) => (
-    <RowPart
-      key={member}
-      id={`${id}-${member}`}
-      field={`${row.id}.${member}`}
+    <TextField
       label={label}
+      name={`${row.id}.${member}`}
       value={row[member]}
-      offered={offered}
-      hintId={`${id}-hint`}
-      problem={problem(`${row.id}.${member}`)}
+      offered={offered.length > 0 ? offered : undefined}
+      error={problem(`${row.id}.${member}`)}
       onInput={(value) => onChange({ ...row, [member]: value })}
     />
   )
   return (
-    <fieldset class="row" data-row={row.id}>
+    <fieldset class="row" data-row={row.id} aria-describedby={hint && id}>
       <legend class="hidden">Entry {number}</legend>
       <div class="parts">
-        <div class="part">
-          <label for={`${id}-kind`}>Allows</label>
-          <select
-            id={`${id}-kind`}
-            value={kind}
-            onChange={(event) => onChange({ ...row, kind: event.currentTarget.value as RowKind })}
-          >
-            {KINDS.map((one) => (
-              <option value={one} key={one}>
-                {KIND_WORDS[one][0]}
-              </option>
-            ))}
-          </select>
-        </div>
+        <SelectField
+          label="Allows"
+          value={kind}
+          options={KINDS.map((one) => [one, KIND_WORDS[one][0]])}
+          onChange={(one: RowKind) => onChange({ ...row, kind: one })}
+        />
         {(kind === 'project' || kind === 'virtualCluster' || kind === 'space') && part('project', 'Project', projects)}
         {kind === 'virtualCluster' && part('name', 'Virtual cluster', names)}
         {kind === 'space' && part('name', 'Space')}
         {kind === 'cluster' && part('name', 'Connected cluster', connected)}
         {kind === 'role' && (
-          <div class="part">
-            <label for={`${id}-role`}>Role</label>
-            <select
-              id={`${id}-role`}
-              value={row.role}
-              aria-describedby={`${id}-hint`}
-              onChange={(event) => onChange({ ...row, role: event.currentTarget.value })}
-            >
-              {Object.keys(ROLE_HINTS).map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          </div>
+          <SelectField
+            label="Role"
+            value={row.role}
+            options={Object.keys(ROLE_HINTS).map((one) => [one, one])}
+            onChange={(role) => onChange({ ...row, role })}
+          />
         )}
         {kind === 'role' && LIMITABLE.includes(row.role) && part('where', 'Only in (optional)')}
         {kind === 'rule' && (
@@ -132,7 +118,7 @@ function Row({ row, number, known: { virtualClusters, connected }, problem, onCh
         </button>
       </div>
       {hint && (
-        <p class="hint" id={`${id}-hint`}>
+        <p class="hint" id={id}>
           {hint}
         </p>
       )}
@@ -149,47 +135,3 @@ const roleHint = (role: string): string =>
   `${ROLE_HINTS[role]}${LIMITABLE.includes(role) ? ' It can be limited to projects, or to virtual clusters as PROJECT/NAME.' : ''}`
 
 type Part = 'project' | 'name' | 'where' | 'verbs' | 'group' | 'resources' | 'names' | 'namespaces'
-
-interface RowPartProps {
-  id: string
-  field: string
-  label: string
-  value: string
-  offered: readonly string[]
-  hintId: string
-  problem: string | undefined
-  onInput(value: string): void
-}
-
-function RowPart({ id, field, label, value, offered, hintId, problem, onInput }: RowPartProps) {
-  return (
-    <div class="part">
-      <label for={id}>{label}</label>
-      <input
-        type="text"
-        id={id}
-        data-field={field}
-        value={value}
-        autoComplete="off"
-        autoCapitalize="off"
-        spellcheck={false}
-        aria-describedby={problem ? `${id}-error ${hintId}` : hintId}
-        aria-invalid={problem ? true : undefined}
-        {...(offered.length > 0 && { list: `${id}-offered` })}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-      {offered.length > 0 && (
-        <datalist id={`${id}-offered`}>
-          {offered.map((one) => (
-            <option value={one} key={one} />
-          ))}
-        </datalist>
-      )}
-      {problem && (
-        <p class="error" id={`${id}-error`}>
-          {problem}
-        </p>
-      )}
-    </div>
-  )
-}

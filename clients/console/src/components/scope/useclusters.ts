@@ -1,31 +1,28 @@
 /** Reads the names of the clusters that the person may see, for the picker to offer. */
-import { useEffect, useState } from 'preact/hooks'
+import { MINUTE_MS } from '../../../../../lib/engine/meta/value/durations.ts'
 import type { Metadata } from '../../../../core/src/objects.ts'
 import { prefixOf } from '../../../../core/src/projects.ts'
 import { byProject, type NamesByProject } from '../../../../core/src/words/places.ts'
 import { listAll } from '../../api/lists.ts'
 import { paths } from '../../api/paths.ts'
-import { useSession } from '../../session/session.ts'
+import { type Polled, usePolled } from '../../session/usepolled.ts'
 
 export interface KnownClusters {
   virtualClusters: NamesByProject
   connected: readonly string[]
 }
 
-/** Returns what has been read so far. Failures are ignored: the person can type the names. */
-export function useClusters(): KnownClusters {
-  const { api, self } = useSession()
-  const [known, setKnown] = useState<KnownClusters>({ virtualClusters: new Map(), connected: [] })
-  useEffect(() => {
-    const ended = new AbortController()
-    const read = (path: string, found: (names: Metadata[]) => Partial<KnownClusters>) =>
-      listAll<{ metadata: Metadata }>(api, path, ended.signal).then(
-        ({ items }) => setKnown((before) => ({ ...before, ...found(items.map(({ metadata }) => metadata)) })),
-        () => {},
-      )
-    void read(paths.virtualClusters, (names) => ({ virtualClusters: byProject(names, prefixOf(self)) }))
-    void read(paths.clusters, (names) => ({ connected: names.map(({ name }) => name) }))
-    return () => ended.abort()
-  }, [api, self])
-  return known
-}
+/** What cannot be read is not offered: the person can type the names. */
+export const useClusters = (): Polled<KnownClusters> =>
+  usePolled(
+    'names of clusters',
+    async ({ api, self }, signal) => {
+      const read = async (path: string): Promise<Metadata[]> => {
+        const { items } = await listAll<{ metadata: Metadata }>(api, path, signal).catch(() => ({ items: [] }))
+        return items.map(({ metadata }) => metadata)
+      }
+      const [virtual, connected] = await Promise.all([read(paths.virtualClusters), read(paths.clusters)])
+      return { virtualClusters: byProject(virtual, prefixOf(self)), connected: connected.map(({ name }) => name) }
+    },
+    5 * MINUTE_MS,
+  )

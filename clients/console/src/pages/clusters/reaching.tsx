@@ -8,16 +8,16 @@ import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import type { Trust } from '../../api/trusts.ts'
 import { Foreign } from '../../components/foreign.tsx'
+import { FreshList } from '../../components/freshlist.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useKeys } from '../../components/hooks/usekeys.ts'
 import { useTrusts } from '../../components/hooks/usetrusts.ts'
 import { ErrorNotice } from '../../components/notice.tsx'
 import { Named, ObjectTable } from '../../components/objecttable.tsx'
-import { FreshList } from '../../components/page.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
+import { ownerInWords } from '../../text/access.ts'
 import { hrefOf } from '../../text/routes.ts'
-import { ownerInWords } from '../trusts/state.ts'
 
 /** For how many keys the last use is asked, each with a request. */
 const MOST_USES = 50

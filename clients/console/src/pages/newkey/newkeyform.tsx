@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { MINUTE_MS } from '../../../../../lib/engine/meta/value/durations.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { createApi } from '../../api/client.ts'
+import { paths } from '../../api/paths.ts'
 import { apiRoot } from '../../api/root.ts'
 import { isUncertain } from '../../api/status.ts'
 import { useLeaveWarning } from '../../components/hooks/useleavewarning.ts'
@@ -10,11 +13,11 @@ import type { Problem } from '../../components/scope/problems.ts'
 import { useNotify } from '../../session/notices.ts'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
+import { usePolled } from '../../session/usepolled.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { type Attempt, checkKey, createKey, newAttempt } from './createkey.ts'
 import { Fields } from './fields.tsx'
 import { type Form, keyOf } from './form.ts'
-import { useOwnSources } from './useownsources.ts'
 import { isAbout, problemsOf, refusedFields } from './validate.ts'
 
 const preview = part(async () => (await import('./preview.tsx')).Preview)
@@ -34,7 +37,12 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   const { api, self, cache } = useSession()
   const reveal = useReveal()
   const notify = useNotify()
-  const ownSources = useOwnSources()
+  // The preview says less without it.
+  const { data: own } = usePolled<AccessKey>(
+    `key/${self.accessKey}`,
+    ({ api }, signal) => api.send(paths.key(self.accessKey), { signal }),
+    MINUTE_MS,
+  )
   const frame = useRef<HTMLFormElement>(null)
   const [form, setForm] = useState(first)
   const [isSubmitted, setSubmitted] = useState(false)
@@ -52,8 +60,8 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   /** Grows when the first wrong field shall take the focus. */
   const [faults, setFaults] = useState(0)
 
-  const own = problemsOf(form)
-  const shown = isSubmitted ? [...own, ...refused] : []
+  const found = problemsOf(form)
+  const shown = isSubmitted ? [...found, ...refused] : []
   const problem = (field: string) => shown.find((one) => one.field === field)?.text
 
   useEffect(() => {
@@ -88,8 +96,8 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   }
   const isReady = (): boolean => {
     setSubmitted(true)
-    if (own.length > 0) setFaults((count) => count + 1)
-    return own.length === 0
+    if (found.length > 0) setFaults((count) => count + 1)
+    return found.length === 0
   }
   const create = (attempt: Attempt) =>
     once('create', async () => {
@@ -159,7 +167,7 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
           </div>
         )}
       </div>
-      <InPlace of={preview} what="What the key means" object={object} ownSources={ownSources} />
+      <InPlace of={preview} what="What the key means" object={object} ownSources={own?.spec.sourceCIDRs} />
     </form>
   )
 }

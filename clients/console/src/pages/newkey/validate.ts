@@ -5,16 +5,19 @@ import type { Problem } from '../../components/scope/problems.ts'
 import { rowFieldOf, scopeProblems } from '../../components/scope/scoperows.ts'
 import { holdsValue, LIKE_VALUE } from '../../text/keyvalue.ts'
 import { countProblem } from '../../text/lifetimechoice.ts'
+import { nameProblem } from '../../text/names.ts'
+import { hasSecret } from '../../text/secrets.ts'
 import type { Form } from './form.ts'
 
 /** Returns what the server cannot find, in the order of the fields: a secret that it must not get, and what would mean something else. */
 export function problemsOf(form: Form): Problem[] {
   const { ownerKind, owner, rows, isScoped } = form
   const count = countProblem(form)
+  const name = form.name.trim() === '' ? undefined : nameProblem(form.name.trim())
   return [
-    ...(['name', ...keyTexts.map(({ name }) => name), 'owner'] as const).flatMap((field) =>
-      holdsValue(form[field]) ? [{ field, text: LIKE_VALUE }] : [],
-    ),
+    ...(['name', 'owner'] as const).flatMap((field) => (holdsValue(form[field]) ? [{ field, text: LIKE_VALUE }] : [])),
+    ...(name && !holdsValue(form.name) ? [{ field: 'name', text: name }] : []),
+    ...keyTexts.flatMap(({ name: field }) => (hasSecret(form[field]) ? [{ field, text: LIKE_VALUE }] : [])),
     ...(ownerKind !== 'self' && owner.trim() === '' ? [{ field: 'owner', text: `Name the ${ownerKind}.` }] : []),
     ...(isScoped ? scopeProblems(rows) : []),
     ...(count ? [{ field: 'count', ...count }] : []),

@@ -22,6 +22,7 @@ export interface Draft {
   ownerKind: OwnerKind | ''
   owner: string
   name: string
+  displayName: string
   /** The entries of the scope. */
   rows: readonly ScopeRow[]
   ttl: number
@@ -42,7 +43,15 @@ export function claimFields({ platform, choice }: Pick<Draft, 'platform' | 'choi
 export function draftFor(platform: Platform, draft?: Draft): Draft {
   const { type, issuer = '', fields } = platform
   return {
-    ...(draft ?? { ownerKind: '', owner: '', name: '', rows: [newRow(1)], ttl: 1800, tokensOnly: false }),
+    ...(draft ?? {
+      ownerKind: '',
+      owner: '',
+      name: '',
+      displayName: '',
+      rows: [newRow(1)],
+      ttl: 1800,
+      tokensOnly: false,
+    }),
     platform,
     provider: '',
     newProvider: {
@@ -132,9 +141,10 @@ export function providerObject(draft: Draft): Manifest<Provider['spec']> | undef
 }
 
 export function trustObject(draft: Draft): Manifest<Trust['spec']> {
-  const { provider, newProvider, ownerKind, owner, name, rows, ttl, tokensOnly } = draft
+  const { provider, newProvider, ownerKind, owner, name, displayName, rows, ttl, tokensOnly } = draft
   const metadata = { name: name.trim() }
   return manifestOf('FederatedIdentityCredential', metadata, {
+    ...(displayName.trim() !== '' && { displayName: displayName.trim() }),
     identityProvider: provider || newProvider.name.trim(),
     ...(ownerKind !== '' && { [ownerKind]: owner.trim() }),
     claims: claimsOf(draft),

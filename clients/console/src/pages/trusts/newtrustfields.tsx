@@ -187,9 +187,18 @@ export function OwnerFields({
         value={draft.name}
         onInput={(name) => change({ name })}
       />
+      <DisplayName draft={draft} change={change} />
     </Group>
   )
 }
+
+export const DisplayName = ({ draft, change }: Pick<FieldsProps, 'draft' | 'change'>) => (
+  <TextField
+    label="Display name (optional)"
+    value={draft.displayName}
+    onInput={(displayName) => change({ displayName })}
+  />
+)
 
 /** Seconds. */
 const LIFETIMES = [900, 1800, 3600, 7200, 14_400]
@@ -209,7 +218,10 @@ export function RightsFields({
         label="Valid for"
         hint="A job that takes longer exchanges another ID token."
         error={problems.ttl}
-        options={LIFETIMES.filter((ttl) => ttl <= most || ttl === draft.ttl).map((ttl) => [ttl, lifetimeWords(ttl)])}
+        options={[...new Set([...LIFETIMES.filter((ttl) => ttl <= most), draft.ttl])].map((ttl) => [
+          ttl,
+          lifetimeWords(ttl),
+        ])}
         value={draft.ttl}
         onChange={(ttl) => change({ ttl })}
       />

@@ -1,62 +1,93 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
+import { isName } from '../../../../core/src/forms.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
+import type { Trust } from '../../api/trusts.ts'
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { useLockout } from '../../components/forms/uselockout.tsx'
+import { useChange } from '../../components/hooks/usechange.ts'
 import { useProviders } from '../../components/hooks/usetrusts.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
+import { InPlace, part } from '../../components/part.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
+import { ownerInWords } from '../../text/access.ts'
 import { claimsInWords } from '../../text/claims.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
+import { visible } from '../../text/visible.ts'
 import { type Draft, draftFor, fieldOf, type Problems, problemsOf, providerObject, trustObject } from './draft.ts'
 import { yamlOf } from './manifest.ts'
-import { JobFields, OwnerFields, PlatformField, ProviderFields, RightsFields } from './newtrustfields.tsx'
+import { DisplayName, JobFields, OwnerFields, PlatformField, ProviderFields, RightsFields } from './newtrustfields.tsx'
 import type { Platform } from './platforms/platforms.ts'
 import { usePlatforms } from './platforms/useplatforms.ts'
 
-/** A form that leads to a trust. It proposes only trusts that name one workload, and shows what it is about to make. */
-export function NewTrustPage({ route }: { route: Route }) {
-  const platform = route.query.get('platform')
+const ofTrust = part(async () => (await import('./oftrust.tsx')).OfTrust)
+
+/** A form that leads to a trust: a new one, one like another, or one that is changed. It shows what it is about to make. */
+export function NewTrustPage({ route: { query } }: { route: Route }) {
+  const edited = query.get('edit') ?? ''
+  const like = edited || (query.get('like') ?? '')
+  const platform = query.get('platform')
   const platforms = usePlatforms()
   const providers = useProviders()
   return (
-    <Page title="New trust" about="A trust lets jobs of a platform in without a stored secret.">
+    <Page
+      title={edited ? `Edit ${visible(edited)}` : 'New trust'}
+      about="A trust lets jobs of a platform in without a stored secret."
+    >
       <Fresh polled={platforms}>
         {(all) => {
           const first = all.find(({ type }) => type === platform) ?? all[0]
           // Which fields there are depends on the providers. None may go while somebody types.
           if (providers.data === undefined && providers.error === undefined) return <p class="loading">Loading…</p>
-          return first && <Form platforms={all} first={first} providers={providers} key={first.type} />
+          // Any other text would be the address of something else than a trust.
+          if (isName(like))
+            return (
+              <InPlace
+                of={ofTrust}
+                what="The form"
+                Form={Form}
+                name={like}
+                isEdited={edited !== ''}
+                platforms={all}
+                providers={providers}
+                key={like}
+              />
+            )
+          return first && <Form platforms={all} first={draftFor(first)} providers={providers} key={first.type} />
         }}
       </Fresh>
     </Page>
   )
 }
 
-interface FormProps {
+export interface FormProps {
   platforms: readonly Platform[]
-  first: Platform
+  first: Draft
   providers: ReturnType<typeof useProviders>
+  /** The trust that the form changes, and the patch that does it. */
+  edited?: { trust: Trust; patch(draft: Draft): object } | undefined
 }
 
-function Form({ platforms, first, providers }: FormProps) {
+function Form({ platforms, first, providers, edited }: FormProps) {
   const { api, self } = useSession()
   const notify = useNotify()
   const form = useRef<HTMLFormElement>(null)
-  const [given, setDraft] = useState(() => draftFor(first))
-  const [chosen, choose] = useState<string>()
+  const [given, setDraft] = useState(first)
+  const [chosen, choose] = useState<string | undefined>(first.provider || undefined)
   const [problems, setProblems] = useState<Problems>({})
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
   const isTyped = (type = 'OIDC') =>
     (platforms.some((one) => one.type === type) ? type : 'OIDC') === given.platform.type
   const fitting = (providers.data?.items ?? []).filter(({ status, spec }) => isTyped(status?.type) && !spec.disabled)
   const draft: Draft = { ...given, provider: chosen ?? fitting[0]?.metadata.name ?? '' }
   const isMaster = self.groups?.includes('system:masters') ?? false
+  const name = draft.name.trim()
+  const path = paths.trust(name)
+  const body = edited?.patch(draft)
 
   const change = (part: Partial<Draft>) => {
     setDraft((before) => ({ ...before, ...part }))
@@ -66,39 +97,39 @@ function Form({ platforms, first, providers }: FormProps) {
     form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
   }, [problems])
 
-  const create = async () => {
-    setError(undefined)
-    const found = problemsOf(draft)
-    setProblems(found)
-    if (Object.keys(found).length > 0) return
-    const provider = providerObject(draft)
-    let kind: 'provider' | 'trust' = 'provider'
-    setBusy(true)
-    try {
+  const sending = useRef<'provider' | 'trust'>('provider')
+  const saving = useChange(
+    async () => {
+      const provider = providerObject(draft)
+      sending.current = provider ? 'provider' : 'trust'
       if (provider) {
         await api.send(`${paths.providers}?fieldValidation=Strict`, { method: 'POST', body: provider })
         // If the trust fails, the next attempt uses the provider.
         choose(draft.newProvider.name.trim())
         void providers.refresh()
       }
-      kind = 'trust'
-      await api.send(`${paths.trusts}?fieldValidation=Strict`, { method: 'POST', body: trustObject(draft) })
-      const name = draft.name.trim()
-      notify({ tone: 'good', text: `The trust ${name} is created. Copy its job from here.` })
+      sending.current = 'trust'
+      if (body) return api.send(path, { method: 'PATCH', body })
+      return api.send(`${paths.trusts}?fieldValidation=Strict`, { method: 'POST', body: trustObject(draft) })
+    },
+    () => {
+      notify({ tone: 'good', text: `The trust ${name} is ${edited ? 'changed' : 'created. Copy its job from here'}.` })
       location.hash = hrefOf('trusts', ['credentials', name])
-    } catch (failure) {
-      setBusy(false)
-      const refused = refusals(failure, kind, draft)
-      setProblems(refused.problems)
-      if (refused.isPartial) setError(failure)
-    }
-  }
+    },
+  )
+  const saved = useLockout(
+    saving,
+    edited?.trust.status?.mayReview && body && { path, call: { method: 'PATCH', body } as const, name },
+  )
+  const refused = refusals(saved.error, sending.current, draft)
+  useEffect(() => setProblems(refused.problems), [saved.error])
 
   const trust = trustObject(draft)
   const { scope, claims } = trust.spec
   const { platform, ownerKind, owner, ttl } = draft
   const jobs = claimsInWords(claims, platform.type)
-  const whose = ownerKind === '' ? 'yours' : `${ownerKind} ${owner.trim()}`
+  const named = ownerKind === '' ? 'yours' : `${ownerKind} ${owner.trim()}`
+  const whose = edited ? ownerInWords(edited.trust.status?.owner) : named
   const fields = { draft, problems, change }
   const isComplete = Object.keys(problemsOf(draft)).length === 0
   const provider = providerObject(draft)
@@ -111,36 +142,45 @@ function Form({ platforms, first, providers }: FormProps) {
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          void create()
+          const found = problemsOf(draft)
+          setProblems(found)
+          if (Object.keys(found).length === 0) void saved.run()
         }}
       >
-        <PlatformField
-          platforms={platforms}
-          platform={platform}
-          onChange={(next) => {
-            setDraft((before) => draftFor(next, before))
-            choose(undefined)
-            setProblems({})
-          }}
-        />
-        {providers.error instanceof ApiError && providers.error.code === 403 ? (
-          <Notice tone="plain" title="Your access key may not list identity providers." />
+        {edited ? (
+          <DisplayName {...fields} />
         ) : (
-          providers.error !== undefined && <ErrorNotice error={providers.error} />
+          <>
+            <PlatformField
+              platforms={platforms}
+              platform={platform}
+              onChange={(next) => {
+                setDraft((before) => draftFor(next, before))
+                choose(undefined)
+                setProblems({})
+              }}
+            />
+            {providers.error instanceof ApiError && providers.error.code === 403 ? (
+              <Notice tone="plain" title="Your access key may not list identity providers." />
+            ) : (
+              providers.error !== undefined && <ErrorNotice error={providers.error} />
+            )}
+            <ProviderFields {...fields} providers={fitting} choose={choose} isMaster={isMaster} />
+          </>
         )}
-        <ProviderFields {...fields} providers={fitting} choose={choose} isMaster={isMaster} />
         <JobFields {...fields} />
-        <OwnerFields {...fields} isMaster={isMaster} teams={teamsOf(self.groups)} />
+        {!edited && <OwnerFields {...fields} isMaster={isMaster} teams={teamsOf(self.groups)} />}
         <RightsFields
           {...fields}
           most={fitting.find(({ metadata }) => metadata.name === draft.provider)?.spec.maxTTL}
         />
-        {error !== undefined && <ErrorNotice error={error} />}
+        {saved.asked}
+        {saved.error !== undefined && refused.isPartial && <ErrorNotice error={saved.error} />}
         <div class="actions">
-          <button type="submit" class="primary" disabled={isBusy}>
-            {isBusy ? 'Creating…' : 'Create'}
+          <button type="submit" class="primary" disabled={saved.isBusy}>
+            {edited ? 'Save' : saved.isBusy ? 'Creating…' : 'Create'}
           </button>
-          <a class="button" href={hrefOf('trusts')}>
+          <a class="button" href={edited ? hrefOf('trusts', ['credentials', name]) : hrefOf('trusts')}>
             Cancel
           </a>
         </div>
@@ -158,7 +198,7 @@ function Form({ platforms, first, providers }: FormProps) {
           </p>
         </Notice>
         <Code title="YAML" text={yamlOf(...objects)} />
-        {isComplete && (
+        {isComplete && !edited && (
           <p class="hint">
             The button does the same as <code>kubectl create -f</code> with this file.
           </p>

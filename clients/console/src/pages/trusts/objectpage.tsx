@@ -15,11 +15,13 @@ export interface ObjectPageProps<T> {
   loss: string
   /** The name of the list that shows it, in the cache of the session. */
   list: string
+  /** Links beside the buttons. */
+  links?: ComponentChildren
   children(object: T): ComponentChildren
 }
 
 /** Reads one trust or provider, and shows its page: title, actions and what the children make of it. */
-export function ObjectPage<T extends Trust | Provider>({ children, list, ...props }: ObjectPageProps<T>) {
+export function ObjectPage<T extends Trust | Provider>({ children, list, links, ...props }: ObjectPageProps<T>) {
   const { name, path, noun } = props
   const data = `${noun} ${name}`
   const polled = usePolled(data, ({ api }, signal) => api.send<T>(path, { signal }))
@@ -28,7 +30,14 @@ export function ObjectPage<T extends Trust | Provider>({ children, list, ...prop
     <Page
       title={visible(name)}
       about={object?.spec.displayName && <Foreign text={object.spec.displayName} />}
-      actions={object && <Actions {...props} object={object} shownIn={[list, data]} refresh={polled.refresh} />}
+      actions={
+        object && (
+          <>
+            {links}
+            <Actions {...props} object={object} shownIn={[list, data]} refresh={polled.refresh} />
+          </>
+        )
+      }
     >
       <Fresh polled={polled}>{children}</Fresh>
     </Page>

@@ -84,6 +84,3 @@ export function accessInWords({ access = [] }: Provider['spec']): string {
   if (using.some(({ teams }) => teams?.includes('*'))) return 'everyone with a key'
   return namedIn(using).join(', ') || 'administrators only'
 }
-
-/** Returns `alice`, `team shop` or `subject backup` for the owner of a trust or a key. */
-export const ownerInWords = (owner = ''): string => owner.replace(/^(team|subject):/, '$1 ')

@@ -3,9 +3,10 @@ import type { Provider, Trust } from '../../api/trusts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { Named, ObjectTable } from '../../components/objecttable.tsx'
+import { ownerInWords } from '../../text/access.ts'
 import { claimsInWords } from '../../text/claims.ts'
 import { hrefOf } from '../../text/routes.ts'
-import { ownerInWords, stateOfTrust } from './state.ts'
+import { stateOfTrust } from './state.ts'
 
 export interface TrustListProps {
   trusts: readonly Trust[]

@@ -9,8 +9,10 @@ import { Foreign } from '../../components/foreign.tsx'
 import { useProviders } from '../../components/hooks/usetrusts.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh } from '../../components/page.tsx'
+import { InPlace, part } from '../../components/part.tsx'
 import { Time } from '../../components/time.tsx'
 import { usePolled } from '../../session/usepolled.ts'
+import { ownerInWords } from '../../text/access.ts'
 import { claimsInWords } from '../../text/claims.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf } from '../../text/routes.ts'
@@ -20,7 +22,9 @@ import { ObjectPage } from './objectpage.tsx'
 import { fillJobs, UnsafeValue } from './platforms/jobs.ts'
 import type { JobTemplate } from './platforms/platforms.ts'
 import { usePlatforms } from './platforms/useplatforms.ts'
-import { ownerInWords, problemsOfTrust } from './state.ts'
+import { problemsOfTrust } from './state.ts'
+
+const reached = part(async () => (await import('./reached.tsx')).Reached)
 
 /** Shows one trust: who gets in, what they get, and the job that uses it. */
 export function TrustPage({ name }: { name: string }) {
@@ -32,6 +36,11 @@ export function TrustPage({ name }: { name: string }) {
       noun="trust"
       loss="A trust that is made again under this name has another client ID: its jobs need the new one."
       list="trusts"
+      links={['edit', 'like'].map((how) => (
+        <a class="button" href={hrefOf('new-trust', [], { [how]: name })} key={how}>
+          {how === 'edit' ? 'Edit' : 'Duplicate'}
+        </a>
+      ))}
     >
       {(trust) => <Details trust={trust} providers={providers.data?.items} />}
     </ObjectPage>
@@ -89,6 +98,7 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
               <Foreign text={spec.description} />
             </p>
           )}
+          <InPlace of={reached} trust={trust} />
           <Made name={metadata.name} />
         </section>
       </div>
