@@ -319,7 +319,7 @@ test('leads to keys, pages and actions from a palette, which keeps no value of a
   const page = await openPage({ path: '#/trusts' })
   await signIn(page, server.adminKey)
   await loaded(page)
-  const field = page.getByRole('combobox', { name: 'Name of a key, page or action' })
+  const field = page.getByRole('combobox', { name: 'Name of a key, trust, cluster, page or action' })
   const open = async () => {
     await page.keyboard.press('Control+k')
     await expect.poll(() => hasFocus(field)).toBe(true)
@@ -351,6 +351,12 @@ test('leads to keys, pages and actions from a palette, which keeps no value of a
   await page.keyboard.press('Enter')
   await page.getByRole('dialog', { name: 'Disable vcluster-demo' }).waitFor()
   await page.keyboard.press('Escape')
+
+  await open()
+  await page.keyboard.type('demo/de')
+  await expect.poll(active).toBe('demo/demoCluster')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'demo/demo' }).waitFor()
 
   await open()
   const { requests } = visits.guardsOf(page)

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { searchText } from '../../../clients/console/src/keylist/filter.ts'
-import { type Choice, choicesFor } from '../../../clients/console/src/shell/palette/choices.ts'
+import { type Choice, choicesFor, othersOf } from '../../../clients/console/src/shell/palette/choices.ts'
 import type { AccessKey } from '../../../clients/core/src/objects.ts'
 import { encodeKey } from '../../../lib/engine/meta/value/credentialformat.ts'
 import { keyOf } from './keys.ts'
@@ -20,14 +20,26 @@ const keys = [
   keyOf({ name: 'web', spec: { displayName: 'Front end' }, status: { owner: 'bob', values: [VALUE] } }),
 ].map(searched)
 const own: Choice[] = [{ id: 'own', title: 'Rotate', kind: 'Action' }]
-const titles = (text: string, more = false) => choicesFor(text, { pages, keys, more }).map(({ title }) => title)
+const spec = { identityProvider: 'github', claims: [], displayName: 'Releases' }
+const metadata = { name: 'shop-deploy', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' }
+const others = othersOf(
+  [{ metadata, spec, status: { owner: 'team:shop' } }],
+  { virtualClusters: new Map([['data', ['analytics']]]), connected: ['eu-production'] },
+  'p-',
+)
+const titles = (text: string) => choicesFor(text, { pages, keys, others }).map(({ title }) => title)
 
 describe('the palette', () => {
   test.each([
     ['', ['Keys', 'Virtual clusters', 'New key', 'New trust', 'Report a leak', 'Whose key is this?', 'Sign out']],
-    ['sho', ['shop', 'shop-ci']],
-    [' Shop ', ['shop', 'shop-ci']],
-    ['hop', ['shop', 'shop-ci']],
+    ['sho', ['shop', 'shop-ci', 'shop-deploy']],
+    [' Shop ', ['shop', 'shop-ci', 'shop-deploy']],
+    ['hop', ['shop', 'shop-ci', 'shop-deploy']],
+    ['releases', ['shop-deploy']],
+    ['team shop', ['shop-deploy']],
+    ['analy', ['data/analytics']],
+    ['product', ['eu-production']],
+    ['e', ['eu-production']],
     ['new', ['new', 'New key', 'New trust']],
     ['new k', ['New key']],
     ['clus', ['Virtual clusters']],
@@ -42,18 +54,19 @@ describe('the palette', () => {
     ['../x', []],
   ])('leads for %j to %j', (text, expected) => expect(titles(text)).toEqual(expected))
 
-  test('leads to a key that was not read, if there are such keys', () => {
-    expect(titles('sho', true)).toEqual(['shop', 'shop-ci', 'Open key sho'])
-    expect(titles('shop', true)).toEqual(['shop', 'shop-ci'])
-    expect(titles('../x', true)).toEqual([])
-  })
+  test('leads to the pages of trusts and clusters', () =>
+    expect(others.map(({ choice }) => choice.href)).toEqual([
+      '#/trusts/credentials/shop-deploy',
+      '#/clusters/eu-production',
+      '#/virtual-clusters/p-data/analytics',
+    ]))
 
   test('begins with the actions of the page', () =>
-    expect(choicesFor('', { own, pages, keys, more: false })[0]).toEqual(own[0]))
+    expect(['', 'r'].map((text) => choicesFor(text, { own, pages, keys })[0])).toEqual([own[0], own[0]]))
 
   test('shows eight keys at most', () => {
     const many = Array.from({ length: 20 }, (_, index) => searched(keyOf({ name: `ci-${index}` })))
-    for (const text of ['ci', 'i-']) expect(choicesFor(text, { pages, keys: many, more: false })).toHaveLength(8)
+    for (const text of ['ci', 'i-']) expect(choicesFor(text, { pages, keys: many })).toHaveLength(8)
   })
 
   test('leads to no address with a value, whatever a client has supplied', () => {
@@ -66,7 +79,7 @@ describe('the palette', () => {
     fc.assert(
       fc.property(value, (one) => {
         expect(
-          choicesFor(one, { pages, keys: [], more: true }).filter(({ href = '' }) => href.includes(one.toLowerCase())),
+          choicesFor(one, { pages, keys: [] }).filter(({ href = '' }) => href.includes(one.toLowerCase())),
         ).toEqual([])
       }),
     )

@@ -6,6 +6,12 @@ import { nearest } from './nearest.ts'
 /** Names of virtual clusters, by project. */
 export type NamesByProject = ReadonlyMap<string, readonly string[]>
 
+/** The names of the clusters that a person may see. */
+export interface KnownClusters {
+  virtualClusters: NamesByProject
+  connected: readonly string[]
+}
+
 /** Returns the names of the virtual clusters of each project. */
 export function byProject(items: readonly { name: string; namespace?: string }[], prefix: string): NamesByProject {
   const found = new Map<string, string[]>()

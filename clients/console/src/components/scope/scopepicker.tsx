@@ -1,11 +1,11 @@
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { placesIn, unknownPlaces } from '../../../../core/src/words/places.ts'
+import { type KnownClusters, placesIn, unknownPlaces } from '../../../../core/src/words/places.ts'
 import { Foreign } from '../foreign.tsx'
 import { SelectField } from '../forms/selectfield.tsx'
 import { TextField } from '../forms/textfield.tsx'
 import { KIND_WORDS, ROLE_HINTS } from './rowwords.ts'
 import { KINDS, LIMITABLE, newRow, type RowKind, type ScopeRow, scopeOf } from './scoperows.ts'
-import { type KnownClusters, useClusters } from './useclusters.ts'
+import { useClusters } from './useclusters.ts'
 
 const NONE: KnownClusters = { virtualClusters: new Map(), connected: [] }
 

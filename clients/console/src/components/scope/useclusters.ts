@@ -2,15 +2,10 @@
 import { MINUTE_MS } from '../../../../../lib/engine/meta/value/durations.ts'
 import type { Metadata } from '../../../../core/src/objects.ts'
 import { prefixOf } from '../../../../core/src/projects.ts'
-import { byProject, type NamesByProject } from '../../../../core/src/words/places.ts'
+import { byProject, type KnownClusters } from '../../../../core/src/words/places.ts'
 import { listAll } from '../../api/lists.ts'
 import { paths } from '../../api/paths.ts'
 import { type Polled, usePolled } from '../../session/usepolled.ts'
-
-export interface KnownClusters {
-  virtualClusters: NamesByProject
-  connected: readonly string[]
-}
 
 /** What cannot be read is not offered: the person can type the names. */
 export const useClusters = (): Polled<KnownClusters> =>

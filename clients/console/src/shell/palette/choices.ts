@@ -1,14 +1,15 @@
-/** Finds where the palette leads for what a person types: keys, pages and actions. */
+/** Finds where the palette leads for what a person types: objects, pages and actions. */
+import type { KnownClusters } from '../../../../core/src/words/places.ts'
+import type { Trust } from '../../api/trusts.ts'
 import { matcher, type Searched } from '../../keylist/filter.ts'
-import { isLikeValue } from '../../text/keyvalue.ts'
-import { nameProblem } from '../../text/names.ts'
+import { ownerInWords } from '../../text/access.ts'
 import { hrefOf } from '../../text/routes.ts'
 
 export interface Choice {
   /** Identifies it among the others. */
   id: string
   title: string
-  kind: 'Key' | 'Page' | 'Action'
+  kind: 'Key' | 'Trust' | 'Cluster' | 'Page' | 'Action'
   /** The address to which it leads, or what it does. Without either it signs out. */
   href?: string
   act?(): void
@@ -16,8 +17,8 @@ export interface Choice {
 
 export type Pages = readonly { page: string; title: string }[]
 
-/** So many keys are shown. */
-const MOST_KEYS = 8
+/** So many objects are shown. */
+const MOST_OBJECTS = 8
 
 const SIGN_OUT: Choice = { id: 'sign-out', title: 'Sign out', kind: 'Action' }
 
@@ -29,42 +30,78 @@ const ACTIONS: readonly Choice[] = [
   SIGN_OUT,
 ]
 
-/** From so many characters on, keys are found by more than the beginning of their names. */
+/** From so many characters on, objects are found by more than the beginning of their names. */
 const SEARCHED = 2
 
-/**
- * Returns the choices, the likeliest first. `own` are the actions of the page that is shown, `pages` those with a link in the header, and
- * `more` says that there are keys that were not read.
- */
-export function choicesFor(
-  text: string,
-  { own = [], pages, keys, more }: { own?: readonly Choice[]; pages: Pages; keys: readonly Searched[]; more: boolean },
-): Choice[] {
-  const name = text.trim().toLowerCase()
-  const places: Choice[] = [
-    ...own,
-    ...pages.map(({ page, title }): Choice => ({ id: `page ${page}`, title, kind: 'Page', href: hrefOf(page) })),
-    ...ACTIONS,
-  ].filter(({ title }) => isBegun(title, name))
-  if (name === '') return places
-  const names = (found: readonly Searched[]) => found.map(({ key }) => key.metadata.name).sort()
-  const begun = names(keys.filter(({ key }) => key.metadata.name.startsWith(name))).slice(0, MOST_KEYS)
-  const matching = name.length < SEARCHED ? [] : names(keys.filter(matcher(text)))
-  const others = matching.filter((one) => !begun.includes(one)).slice(0, MOST_KEYS - begun.length)
-  const isUnread = more && !begun.includes(name) && nameProblem(name) === undefined && !isLikeValue(name)
-  return [
-    ...begun.map((one) => keyChoice(one, one)),
-    ...places,
-    ...others.map((one) => keyChoice(one, one)),
-    ...(isUnread ? [keyChoice(name, `Open key ${name}`)] : []),
-  ]
+/** A choice that is an object, and what is searched of it. */
+export interface Found {
+  choice: Choice
+  searched: string
 }
 
-const keyChoice = (name: string, title: string): Choice => ({
-  id: `key ${name}`,
-  title,
+export interface Known {
+  /** The actions of the page that is shown. */
+  own?: readonly Choice[]
+  /** Those with a link in the header. */
+  pages: Pages
+  keys: readonly Searched[]
+  /** Trusts and clusters. */
+  others?: readonly Found[]
+}
+
+/** Returns the choices, the likeliest first. */
+export function choicesFor(text: string, { own = [], pages, keys, others = [] }: Known): Choice[] {
+  const name = text.trim().toLowerCase()
+  const named = (choices: readonly Choice[]) => choices.filter(({ title }) => isBegun(title, name))
+  const places = named([
+    ...pages.map(({ page, title }): Choice => ({ id: `page ${page}`, title, kind: 'Page', href: hrefOf(page) })),
+    ...ACTIONS,
+  ])
+  if (name === '') return [...named(own), ...places]
+  const isKey = matcher(text)
+  const words = name.split(/\s+/)
+  const matching = [
+    ...keys
+      .filter((one) => one.key.metadata.name.startsWith(name) || (name.length >= SEARCHED && isKey(one)))
+      .map(keyChoice),
+    ...others
+      .filter(({ choice, searched }) =>
+        name.length < SEARCHED ? choice.title.startsWith(name) : words.every((word) => searched.includes(word)),
+      )
+      .map(({ choice }) => choice),
+  ].toSorted((one, other) => one.title.localeCompare(other.title))
+  const [begun, rest] = [true, false].map((isFirst) =>
+    matching.filter(({ title }) => title.startsWith(name) === isFirst),
+  ) as [Choice[], Choice[]]
+  const first = begun.slice(0, MOST_OBJECTS)
+  return [...named(own), ...first, ...places, ...rest.slice(0, MOST_OBJECTS - first.length)]
+}
+
+const keyChoice = ({ key: { metadata } }: Searched): Choice => ({
+  id: `key ${metadata.name}`,
+  title: metadata.name,
   kind: 'Key',
-  href: hrefOf('keys', [name]),
+  href: hrefOf('keys', [metadata.name]),
+})
+
+/** Returns the choices of trusts and clusters. */
+export const othersOf = (
+  trusts: readonly Trust[],
+  { virtualClusters, connected }: KnownClusters,
+  prefix: string,
+): Found[] => [
+  ...trusts.map(({ metadata: { name }, spec, status }) =>
+    found('Trust', name, hrefOf('trusts', ['credentials', name]), spec.displayName, ownerInWords(status?.owner)),
+  ),
+  ...connected.map((name) => found('Cluster', name, hrefOf('clusters', [name]))),
+  ...[...virtualClusters].flatMap(([project, names]) =>
+    names.map((name) => found('Cluster', `${project}/${name}`, hrefOf('virtual-clusters', [prefix + project, name]))),
+  ),
+]
+
+const found = (kind: Choice['kind'], title: string, href: string, ...searched: (string | undefined)[]): Found => ({
+  choice: { id: `${kind} ${title}`, title, kind, href },
+  searched: [title, ...searched].join('\n').toLowerCase(),
 })
 
 /** Reports whether each word begins a word of the title. */

@@ -1,13 +1,17 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { prefixOf } from '../../../../core/src/projects.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { useKeys } from '../../components/hooks/usekeys.ts'
+import { useServerSearch } from '../../components/hooks/useserversearch.ts'
+import { useTrusts } from '../../components/hooks/usetrusts.ts'
 import { Notice } from '../../components/notice.tsx'
+import { useClusters } from '../../components/scope/useclusters.ts'
 import { searchText } from '../../keylist/filter.ts'
 import { useSession } from '../../session/session.ts'
 import { isLikeValue } from '../../text/keyvalue.ts'
 import { hrefOf } from '../../text/routes.ts'
-import { type Choice, choicesFor, type Pages } from './choices.ts'
+import { type Choice, choicesFor, othersOf, type Pages } from './choices.ts'
 
 export interface PaletteProps {
   pages: Pages
@@ -23,9 +27,12 @@ const pageActions = (): Choice[] =>
     act: () => one.click(),
   }))
 
-/** A field whose list of choices leads to keys, pages and actions. What is typed is kept nowhere, and is sent nowhere. */
+/**
+ * A field whose list of choices leads to objects, pages and actions. What is typed is kept nowhere. The server is asked for the beginning of a
+ * name if there are keys that were not read.
+ */
 export function Palette({ pages, onClose }: PaletteProps) {
-  const { signOut } = useSession()
+  const { self, signOut } = useSession()
   const { data } = useKeys()
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
@@ -33,8 +40,18 @@ export function Palette({ pages, onClose }: PaletteProps) {
   const list = useRef<HTMLDivElement>(null)
   const id = useId()
   const [own] = useState(pageActions)
-  const keys = useMemo(() => (data?.items ?? []).map((key) => ({ key, searched: searchText(key) })), [data])
-  const choices = choicesFor(text, { own, pages, keys, more: data?.more === true })
+  const trusts = useTrusts().data?.items
+  const clusters = useClusters().data
+  const unread = useServerSearch(data?.more ? text.trim() : '', 0)?.answer?.keys
+  const keys = useMemo(() => {
+    const all = new Map([...(data?.items ?? []), ...(unread ?? [])].map((key) => [key.metadata.uid, key]))
+    return [...all.values()].map((key) => ({ key, searched: searchText(key) }))
+  }, [data, unread])
+  const others = useMemo(
+    () => othersOf(trusts ?? [], clusters ?? { virtualClusters: new Map(), connected: [] }, prefixOf(self)),
+    [trusts, clusters, self],
+  )
+  const choices = choicesFor(text, { own, pages, keys, others })
   const active = Math.min(at, choices.length - 1)
   useEffect(() => list.current?.children[active]?.scrollIntoView({ block: 'nearest' }), [active, text])
 
@@ -63,12 +80,12 @@ export function Palette({ pages, onClose }: PaletteProps) {
       <input
         type="text"
         role="combobox"
-        aria-label="Name of a key, page or action"
+        aria-label="Name of a key, trust, cluster, page or action"
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
         {...(choices.length > 0 && { 'aria-activedescendant': `${id}-${active}` })}
-        placeholder="Name of a key, page or action"
+        placeholder="Key, trust, cluster, page or action"
         maxLength={4096}
         autoComplete="off"
         autoCapitalize="off"
@@ -109,7 +126,7 @@ export function Palette({ pages, onClose }: PaletteProps) {
         {choices.length === 0
           ? 'Nothing matches.'
           : data?.more
-            ? `Only the first ${data.items.length} keys are offered here.`
+            ? `Beyond the first ${data.items.length} keys, only the beginning of a name is searched.`
             : ''}
       </p>
     </Dialog>
