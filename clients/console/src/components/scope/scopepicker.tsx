@@ -31,7 +31,7 @@ export function ScopePicker({ rows, problem, onChange }: ScopePickerProps) {
     onChange([...rows, newRow(added.current)])
   }
   return (
-    <div class="scope-entries" ref={list}>
+    <div class="stack scope-entries" ref={list}>
       {rows.map((row, index) => (
         <Row
           key={row.id}
@@ -82,7 +82,7 @@ function Row({ row, number, known: { virtualClusters, connected }, problem, onCh
     />
   )
   return (
-    <fieldset class="row" data-row={row.id} aria-describedby={hint && id}>
+    <fieldset class="stack row" data-row={row.id} aria-describedby={hint && id}>
       <legend class="hidden">Entry {number}</legend>
       <div class="parts">
         <SelectField

@@ -29,7 +29,7 @@ export function Answer({
 }: Given & { heading: RefObject<HTMLHeadingElement | null>; refresh(): Promise<void> }) {
   const { allowed, steps = [] } = review
   return (
-    <article class="card answer">
+    <article class="card stack answer">
       <h2 ref={heading} tabIndex={-1}>
         <Badge tone={allowed ? 'good' : 'bad'} text={allowed ? 'Allowed' : 'Not allowed'} />{' '}
         <Foreign text={question.key} />: <Foreign text={requestWords(question)} />
@@ -39,7 +39,7 @@ export function Answer({
           <Foreign text={review.reason} />
         </p>
       )}
-      <ol>
+      <ol class="stack">
         {steps.map((step) => (
           <Step step={step} reviewed={reviewed} refresh={refresh} key={step.check} />
         ))}
@@ -74,7 +74,7 @@ function Step({ step, reviewed, refresh }: StepProps) {
   const { tone, text } = verdictOf(step)
   const allowing = allowingEntry(step, reviewed)
   return (
-    <li>
+    <li class="stack">
       <h3>
         {title} <Badge tone={tone} text={text} />
       </h3>

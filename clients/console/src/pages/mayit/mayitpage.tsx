@@ -12,7 +12,6 @@ import { useSession } from '../../session/session.ts'
 import { usePolled } from '../../session/usepolled.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { Answer, type Given } from './answer.tsx'
-import { Examples } from './examples.tsx'
 import { isAsked, type Problems, type Question, queryOf, questionOf, secretsOf, specOf } from './question.ts'
 import { QuestionForm } from './questionform.tsx'
 
@@ -84,12 +83,12 @@ export function MayItPage({ route }: { route: Route }) {
           problems={problems ?? {}}
           onAsk={submit}
         />
-        <div class="given" aria-live="polite">
+        <div class="stack" aria-live="polite">
           {known.error !== undefined && !isReady && <ErrorNotice error={known.error} />}
           {isBusy && <p class="loading">Asking…</p>}
           {error !== undefined && <ReviewError error={error} />}
           {given && <Answer {...given} heading={heading} refresh={async () => again((count) => count + 1)} />}
-          {!isAsked(question) && <Examples keyName={question.key} />}
+          {!isAsked(question) && <p class="muted">Such as: list pods in the namespace default of a virtual cluster.</p>}
         </div>
       </div>
     </Page>

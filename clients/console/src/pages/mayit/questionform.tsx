@@ -45,7 +45,7 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
   return (
     <form
       ref={form}
-      class="card"
+      class="card stack"
       noValidate
       onSubmit={(event) => {
         event.preventDefault()

@@ -133,7 +133,7 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   const object = keyOf(form)
   return (
     <form class="newkey" ref={frame} noValidate onSubmit={submit}>
-      <div class="fields">
+      <div class="stack">
         {children}
         <fieldset disabled={isLost || busy === 'create'} class="card stack">
           <Fields form={form} self={self} problem={problem} onChange={change} />

@@ -1,9 +1,8 @@
 /** Says in plain sentences what a key means: whose it is, what it may do, from where, and when it ends. */
-import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
+import { scopePhrases, scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { DAY_SECONDS } from '../../../../../lib/engine/meta/value/durations.ts'
 import type { Scope, Self } from '../../../../core/src/objects.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
-import { scopeEntries } from '../../text/scopeentries.ts'
 import { dateOf } from '../../text/times.ts'
 import { type NewKey, ownGroups, selfName } from './form.ts'
 
@@ -60,7 +59,7 @@ function scopeSentences(scope: Scope | undefined, holder: string, self: Self): s
 
 function ownScopeSentence(scope: Scope | undefined, holder: string): string {
   if (scope === undefined) return `May do everything that ${holder} may.`
-  const entries = scopeEntries(withSaidNames(scope))
+  const entries = scopePhrases(withSaidNames(scope))
   if (entries.length === 0) return 'May only ask who it is, what it may do, and what the API offers.'
   return `May use ${joined(entries)}, and nothing else, as far as ${holder} may.`
 }

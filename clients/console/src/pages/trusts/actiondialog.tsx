@@ -1,3 +1,4 @@
+import type { Provider, Trust } from '../../api/trusts.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { ChangeForm } from '../../components/forms/changeform.tsx'
 import { DeleteForm } from '../../components/forms/deleteform.tsx'
@@ -6,9 +7,22 @@ import { useChange } from '../../components/hooks/usechange.ts'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
-import type { ActionName, ActionsProps } from './actionprops.ts'
 
-type DialogProps = ActionsProps & { onClose(): void }
+export type ActionName = 'delete' | 'disable'
+
+export interface DialogProps {
+  object: Trust | Provider
+  /** The path of the object. */
+  path: string
+  /** What it is, such as `trust`. */
+  noun: string
+  /** What deleting it means, beyond its keys. */
+  loss: string
+  /** The names of the data that shows it, in the cache of the session. */
+  shownIn: readonly string[]
+  refresh(): unknown
+  onClose(): void
+}
 
 /** Disables, enables or deletes a trust or an identity provider. */
 export function ActionDialog({ action, ...props }: DialogProps & { action: ActionName }) {

@@ -1,18 +1,17 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import type { Provider, Trust } from '../../api/trusts.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
+import { DialogPart, part, usePreload } from '../../components/part.tsx'
 import { usePolled } from '../../session/usepolled.ts'
 import { visible } from '../../text/visible.ts'
-import { Actions } from './actions.tsx'
+import type { ActionName, DialogProps } from './actiondialog.tsx'
 
-export interface ObjectPageProps<T> {
+const dialog = part(async () => (await import('./actiondialog.tsx')).ActionDialog)
+
+export interface ObjectPageProps<T> extends Pick<DialogProps, 'path' | 'noun' | 'loss'> {
   name: string
-  path: string
-  /** What it is, such as `trust`. */
-  noun: string
-  /** What deleting it means, beyond its keys. */
-  loss: string
   /** The name of the list that shows it, in the cache of the session. */
   list: string
   /** Links beside the buttons. */
@@ -20,26 +19,46 @@ export interface ObjectPageProps<T> {
   children(object: T): ComponentChildren
 }
 
-/** Reads one trust or provider, and shows its page: title, actions and what the children make of it. */
+/** Reads one trust or provider, and shows its page: title, what can be done with it, and what the children make of it. */
 export function ObjectPage<T extends Trust | Provider>({ children, list, links, ...props }: ObjectPageProps<T>) {
   const { name, path, noun } = props
   const data = `${noun} ${name}`
   const polled = usePolled(data, ({ api }, signal) => api.send<T>(path, { signal }))
+  const [open, setOpen] = useState<{ action: ActionName; seen: T }>()
+  usePreload(dialog)
   const object = polled.data
+  const choose = (action: ActionName) => () => object && setOpen({ action, seen: object })
   return (
     <Page
       title={visible(name)}
       about={object?.spec.displayName && <Foreign text={object.spec.displayName} />}
       actions={
-        object && (
+        object &&
+        !object.metadata.deletionTimestamp && (
           <>
             {links}
-            <Actions {...props} object={object} shownIn={[list, data]} refresh={polled.refresh} />
+            <button type="button" onClick={choose('disable')}>
+              {object.spec.disabled ? 'Enable' : 'Disable'}
+            </button>
+            <button type="button" class="caution" onClick={choose('delete')}>
+              Delete
+            </button>
           </>
         )
       }
     >
       <Fresh polled={polled}>{children}</Fresh>
+      {open && (
+        <DialogPart
+          {...props}
+          dialog={dialog}
+          action={open.action}
+          object={open.seen}
+          shownIn={[list, data]}
+          refresh={polled.refresh}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
     </Page>
   )
 }

@@ -46,7 +46,7 @@ export function LeakForm({ found, held }: LeakFormProps) {
   if (reported) return <Reported before={found} {...reported} />
   if (phase === 'Ended') return null
   return (
-    <section class="card">
+    <section class="card stack">
       <h2>Was it found where it does not belong?</h2>
       {name === self.accessKey && (
         <Notice tone="warn" title="You are signed in with this key">
@@ -54,6 +54,7 @@ export function LeakForm({ found, held }: LeakFormProps) {
         </Notice>
       )}
       <form
+        class="stack"
         autoComplete="off"
         onSubmit={(event) => {
           event.preventDefault()

@@ -3,6 +3,7 @@ import type { KeyLookup } from '../../../../core/src/objects.ts'
 import { ANYWAY, judgeFoundValue, ODD } from '../../../../core/src/words/foundvalue.ts'
 import { lookUp } from '../../api/leaks.ts'
 import { ApiError } from '../../api/status.ts'
+import { Fact } from '../../components/fact.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { KeyValueField } from '../../components/forms/keyvaluefield.tsx'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
@@ -80,9 +81,9 @@ export function WhosePage() {
       title="Whose key is this?"
       about="Find out which access key has a value, and report it if it has leaked. Asking does not use or end it."
     >
-      <div class="whose">
+      <div class="stack whose">
         <form
-          class="card"
+          class="card stack"
           autoComplete="off"
           onSubmit={(event) => {
             event.preventDefault()
@@ -152,27 +153,14 @@ function Shown({ answer }: { answer: Answer }) {
   if (name === undefined) return <Notice tone="plain" title="No key that you may see has this value." />
   return (
     <Notice tone="good" title="This is the value of a key">
-      <dl>
-        <div>
-          <dt>Key</dt>
-          <dd>
-            <a href={hrefOf('keys', [name])}>
-              <Foreign text={name} />
-            </a>
-          </dd>
-        </div>
-        <div>
-          <dt>Owner</dt>
-          <dd>
-            <Foreign text={owner ?? 'unknown'} />
-          </dd>
-        </div>
-        <div>
-          <dt>State</dt>
-          <dd>
-            <Foreign text={phaseWords(phase)} />
-          </dd>
-        </div>
+      <p>
+        <a href={hrefOf('keys', [name])}>
+          <Foreign text={name} />
+        </a>
+      </p>
+      <dl class="facts-list">
+        <Fact name="Owner" text={owner ?? 'unknown'} />
+        <Fact name="State" text={phaseWords(phase)} />
       </dl>
     </Notice>
   )
