@@ -4,11 +4,25 @@ import { newRow, rowFieldOf, type ScopeRow, scopeOf, scopeProblems } from '../..
 import type { ClaimEntry } from '../../text/claims.ts'
 import { isLikeValue, LIKE_VALUE } from '../../text/keyvalue.ts'
 import { hasSecret } from '../../text/secrets.ts'
-import { type Manifest, manifestOf } from './manifest.ts'
 import type { ClaimField, Platform } from './platforms/platforms.ts'
 
 /** Whose keys the exchanges make. Without a name they are those of the person. */
 export type OwnerKind = 'user' | 'team' | 'subject'
+
+/** An object as a person would apply it. */
+export interface Manifest<Spec> {
+  apiVersion: string
+  kind: string
+  metadata: { name: string }
+  spec: Spec
+}
+
+const manifestOf = <Spec>(kind: string, name: string, spec: Spec): Manifest<Spec> => ({
+  apiVersion: 'management.platform/v1',
+  kind,
+  metadata: { name: name.trim() },
+  spec,
+})
 
 export interface Draft {
   platform: Platform
@@ -129,8 +143,7 @@ export function providerObject(draft: Draft): Manifest<Provider['spec']> | undef
   const given = newProvider.issuer.trim()
   const organization = newProvider.owner.trim()
   const jwks = newProvider.jwks.trim()
-  const metadata = { name: newProvider.name.trim() }
-  return manifestOf('IdentityProvider', metadata, {
+  return manifestOf('IdentityProvider', newProvider.name, {
     issuer: given,
     ...(issuer !== given && type !== 'OIDC' && { type }),
     ...(tokenUse && { tokenUse }),
@@ -142,8 +155,7 @@ export function providerObject(draft: Draft): Manifest<Provider['spec']> | undef
 
 export function trustObject(draft: Draft): Manifest<Trust['spec']> {
   const { provider, newProvider, ownerKind, owner, name, displayName, rows, ttl, tokensOnly } = draft
-  const metadata = { name: name.trim() }
-  return manifestOf('FederatedIdentityCredential', metadata, {
+  return manifestOf('FederatedIdentityCredential', name, {
     ...(displayName.trim() !== '' && { displayName: displayName.trim() }),
     identityProvider: provider || newProvider.name.trim(),
     ...(ownerKind !== '' && { [ownerKind]: owner.trim() }),

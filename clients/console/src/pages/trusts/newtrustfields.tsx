@@ -49,6 +49,15 @@ export function ProviderFields({ draft, problems, change, providers, choose, isM
   const { owner, issuerHint, keysHint } = draft.platform
   const names = new Set([...providers.map(({ metadata }) => metadata.name), ...(provider ? [provider] : [])])
   const set = (part: Partial<Draft['newProvider']>) => change({ newProvider: { ...newProvider, ...part } })
+  const text = (member: 'name' | 'issuer' | 'owner' | 'jwks', field: string, label: string, hint?: string) => (
+    <TextField
+      label={label}
+      hint={hint}
+      error={problems[field]}
+      value={newProvider[member]}
+      onInput={(value) => set({ [member]: value })}
+    />
+  )
   return (
     <Group title="Identity provider">
       {names.size > 0 && (
@@ -67,37 +76,11 @@ export function ProviderFields({ draft, problems, change, providers, choose, isM
               Only administrators can create identity providers. Fill in the form, and give them the YAML.
             </p>
           )}
-          <TextField
-            label="Name of the provider"
-            error={problems.providerName}
-            value={newProvider.name}
-            onInput={(name) => set({ name })}
-          />
-          <TextField
-            label="Issuer"
-            hint={issuerHint ?? 'Change it for your own instance.'}
-            error={problems.issuer}
-            value={newProvider.issuer}
-            onInput={(value) => set({ issuer: value })}
-          />
-          {owner && (
-            <TextField
-              label={needsOwner(draft) ? owner.label : `${owner.label} (optional)`}
-              hint={owner.hint}
-              error={problems.organization}
-              value={newProvider.owner}
-              onInput={(value) => set({ owner: value })}
-            />
-          )}
-          {keysHint && (
-            <TextField
-              label="Public keys (JSON)"
-              hint={keysHint}
-              error={problems.keys}
-              value={newProvider.jwks}
-              onInput={(jwks) => set({ jwks })}
-            />
-          )}
+          {text('name', 'providerName', 'Name of the provider')}
+          {text('issuer', 'issuer', 'Issuer', issuerHint ?? 'Change it for your own instance.')}
+          {owner &&
+            text('owner', 'organization', needsOwner(draft) ? owner.label : `${owner.label} (optional)`, owner.hint)}
+          {keysHint && text('jwks', 'keys', 'Public keys (JSON)', keysHint)}
           <label class="check">
             <input
               type="checkbox"

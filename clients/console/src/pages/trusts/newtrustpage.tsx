@@ -19,8 +19,8 @@ import { claimsInWords } from '../../text/claims.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
+import { toYaml } from '../../text/yaml.ts'
 import { type Draft, draftFor, fieldOf, type Problems, problemsOf, providerObject, trustObject } from './draft.ts'
-import { yamlOf } from './manifest.ts'
 import { DisplayName, JobFields, OwnerFields, PlatformField, ProviderFields, RightsFields } from './newtrustfields.tsx'
 import type { Platform } from './platforms/platforms.ts'
 import { usePlatforms } from './platforms/useplatforms.ts'
@@ -197,7 +197,7 @@ function Form({ platforms, first, providers, edited }: FormProps) {
             )}
           </p>
         </Notice>
-        <Code title="YAML" text={yamlOf(...objects)} />
+        <Code title="YAML" text={objects.map(toYaml).join('---\n')} />
         {isComplete && !edited && (
           <p class="hint">
             The button does the same as <code>kubectl create -f</code> with this file.

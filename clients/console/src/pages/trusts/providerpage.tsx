@@ -2,14 +2,12 @@ import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { paths } from '../../api/paths.ts'
 import type { Provider } from '../../api/trusts.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Code } from '../../components/code.tsx'
 import { Fact } from '../../components/fact.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { useTrusts } from '../../components/hooks/usetrusts.ts'
 import { Fresh } from '../../components/page.tsx'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { Conditions } from './claims.tsx'
-import { appliedYaml } from './manifest.ts'
 import { ObjectPage } from './objectpage.tsx'
 import { accessInWords, stateOfProvider } from './state.ts'
 import { TrustList } from './trustlist.tsx'
@@ -28,7 +26,6 @@ export function ProviderPage({ name }: { name: string }) {
         <>
           <Accepted provider={provider} />
           <Users provider={provider} />
-          <Code title="YAML" text={appliedYaml('IdentityProvider', provider)} />
         </>
       )}
     </ObjectPage>

@@ -17,7 +17,6 @@ import { claimsInWords } from '../../text/claims.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { Claims, Conditions } from './claims.tsx'
-import { appliedYaml } from './manifest.ts'
 import { ObjectPage } from './objectpage.tsx'
 import { fillJobs, UnsafeValue } from './platforms/jobs.ts'
 import type { JobTemplate } from './platforms/platforms.ts'
@@ -103,7 +102,6 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
         </section>
       </div>
       <Job trust={trust} provider={provider} />
-      <Code title="YAML" text={appliedYaml('FederatedIdentityCredential', trust)} />
     </>
   )
 }
