@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
 import { readFacts } from '../../../clients/console/src/components/getstarted/readfacts.ts'
-import { dismiss, finish, isOver, showAgain } from '../../../clients/console/src/components/getstarted/remembered.ts'
+import { dismiss, isOver, showAgain } from '../../../clients/console/src/components/getstarted/remembered.ts'
 import { type State, steps } from '../../../clients/console/src/components/getstarted/steps.ts'
 import { needs } from '../../../clients/console/src/keylist/attention.ts'
 import type { Self } from '../../../clients/core/src/objects.ts'
@@ -172,12 +172,5 @@ describe('this browser', () => {
 
   test('shows nothing to a key with a scope', () => {
     expect(isOver({ ...ADMIN, accessKeyScope: {} })).toBe(true)
-  })
-
-  test('shows administrators what is left when others have done what they may', () => {
-    finish(ALICE)
-    expect([ADMIN, ALICE].map(isOver)).toEqual([false, true])
-    finish(ADMIN)
-    expect([ADMIN, ALICE].map(isOver)).toEqual([true, true])
   })
 })

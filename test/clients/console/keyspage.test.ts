@@ -5,7 +5,15 @@ import { stateWords } from '../../../clients/console/src/api/keyfacts.ts'
 import { pollEvery } from '../../../clients/console/src/api/pace.ts'
 import { TRUST_LABEL } from '../../../clients/console/src/api/trusts.ts'
 import { type CardName, cards, countCards, needs } from '../../../clients/console/src/keylist/attention.ts'
-import { matcher, partsOf, searchText, type TermName, termText } from '../../../clients/console/src/keylist/filter.ts'
+import {
+  matcher as matcherAt,
+  partsOf,
+  searchText,
+  type TermName,
+  termText,
+  unknownWords,
+  withTerm,
+} from '../../../clients/console/src/keylist/filter.ts'
 import { noMatchTitle } from '../../../clients/console/src/keylist/nomatchtitle.ts'
 import { countText, countWords, unreadName } from '../../../clients/console/src/keylist/searched.ts'
 import { rowsOf, select } from '../../../clients/console/src/keylist/selection.ts'
@@ -18,13 +26,16 @@ import {
   sortOf,
   sortText,
 } from '../../../clients/console/src/keylist/sorting.ts'
-import { FIRST_VIEW, hrefOfView, isWhole, type View, viewOf } from '../../../clients/console/src/keylist/view.ts'
+import { hrefOfView, type View, viewOf } from '../../../clients/console/src/keylist/view.ts'
 import { isLikeValue } from '../../../clients/console/src/text/keyvalue.ts'
 import { routeOf } from '../../../clients/console/src/text/routes.ts'
 import { isExchanged } from '../../../clients/core/src/keylives.ts'
 import type { AccessKey } from '../../../clients/core/src/objects.ts'
 import { ago, ahead, byExchange, DAY, type Facts, HOUR, keyOf, keys, MINUTE, NOW } from './keys.ts'
 import cases from './vectors/keyspage.cases.json' with { type: 'json' }
+
+const FIRST_VIEW = viewOf(new URLSearchParams())
+const matcher = (filter: string) => matcherAt(filter, NOW)
 
 /** A value as `openssl rand -hex 32` makes it. */
 const madeByClient = '0123456789abcdef'.repeat(4)
@@ -112,7 +123,7 @@ describe('a key needs attention', () => {
     fc.assert(
       fc.property(keys, (all) => {
         for (const [name, count] of countCards(all, NOW)) {
-          expect(select(rowsOf(all), { ...FIRST_VIEW, card: name }, NOW).shown).toHaveLength(count)
+          expect(select(rowsOf(all), { ...FIRST_VIEW, filter: `needs:${name}` }, NOW).shown).toHaveLength(count)
         }
       }),
     )
@@ -152,7 +163,8 @@ describe('a key of an exchange', () => {
       hidden: 2,
     })
     expect(select(rows, { ...view, filter: 'shop-2' }, NOW)).toMatchObject({ shown: [], total: 1, hidden: 1 })
-    expect(select(rows, { ...view, exchanges: true }, NOW)).toMatchObject({ total: 3, exchanges: 2, hidden: 0 })
+    const asked = { shown: [{}, {}], total: 2, exchanges: 2, hidden: 0 }
+    expect(select(rows, { ...view, filter: 'trust:*' }, NOW)).toMatchObject(asked)
   })
 })
 
@@ -193,7 +205,23 @@ describe('the filter', () => {
     ['owner:"Alice B."', { status: { owner: 'Alice B.' } }, true],
     ['state:active', {}, true],
     ['state:active', { status: { phase: 'Disabled' } }, false],
+    ['state:Active', {}, true],
     ['trust:shop', { metadata: { labels: { [TRUST_LABEL]: 'shop' } } }, false],
+    ['trust:*', {}, false],
+    ['expires:7d', { status: { expirationTimestamp: ahead(7 * DAY) } }, true],
+    ['expires:7d', { status: { expirationTimestamp: ahead(7 * DAY + MINUTE) } }, false],
+    ['expires:7d', { status: { expirationTimestamp: ago(MINUTE) } }, false],
+    ['expires:7d', { status: { expirationTimestamp: undefined } }, false],
+    ['expires:never', { status: { expirationTimestamp: undefined } }, true],
+    ['expires:never', {}, false],
+    ['expires:x', { status: { expirationTimestamp: undefined } }, false],
+    ['needs:no-scope', { spec: { scope: undefined } }, true],
+    ['needs:constructor', { spec: { scope: undefined } }, false],
+    ['reaches:eu', { spec: { scope: undefined } }, true],
+    ['reaches:eu', { spec: { scope: { clusters: [{ cluster: '*' }] } } }, true],
+    ['reaches:eu', { spec: { scope: { clusters: [{ cluster: 'us' }] } } }, false],
+    ['reaches:eu', { spec: { scope: undefined }, status: { phase: 'Disabled' } }, false],
+    ['reaches:eu', { spec: { scope: undefined }, status: { target: 'eu' } }, false],
     ['constructor:x', { spec: { description: 'constructor:x' } }, true],
   ])('with the term %s and a key with %j', (filter, facts, isFound) =>
     expect(matcher(filter)(rowOf(keyOf(facts)))).toBe(isFound),
@@ -201,7 +229,7 @@ describe('the filter', () => {
 
   test('reads the terms that it writes, among words', () => {
     const term = fc.record({
-      name: fc.constantFrom<TermName>('owner', 'maker', 'state', 'trust'),
+      name: fc.constantFrom<TermName>('owner', 'maker', 'state', 'trust', 'reaches'),
       value: fc.string({ unit: 'grapheme' }),
     })
     fc.assert(
@@ -210,6 +238,19 @@ describe('the filter', () => {
       }),
     )
   })
+
+  test('has one value of a term that is chosen, and keeps the rest', () => {
+    expect(withTerm('ci owner:bob x', 'owner', 'Alice B.')).toBe('ci x owner:"Alice B."')
+    expect(withTerm('ci owner:bob state:active', 'owner', undefined)).toBe('ci state:active')
+  })
+
+  test.each([
+    ['onwer:alice', 'There is no onwer:. Known are state:, owner:, expires:, maker:, trust:, reaches:, needs:.'],
+    ['state:actve', 'state: knows active, leaked, disabled, expired.'],
+    ['expires:soon', 'expires: knows 7d, 30d, 90d, never.'],
+    ['expires:5d', undefined],
+    ['needs:no-scope owner:x ci', undefined],
+  ])('says of %s what it knows', (filter, words) => expect(unknownWords(filter)).toBe(words))
 
   test('finds every key by its name', () => {
     fc.assert(
@@ -283,9 +324,7 @@ describe('the address of a view', () => {
   const view: fc.Arbitrary<View> = fc.record({
     // What may be a value is not in an address: see below.
     filter: fc.string({ unit: 'grapheme' }).filter((text) => !isLikeValue(text)),
-    card: fc.constantFrom(undefined, ...cards.keys()),
     sort: fc.record({ column: fc.constantFrom(...columns.keys()), isDown: fc.boolean() }),
-    exchanges: fc.boolean(),
   })
 
   test('leads back to the view', () => {
@@ -306,7 +345,7 @@ describe('the address of a view', () => {
 
   test('is that of the page for what it shows at first', () => expect(hrefOfView(FIRST_VIEW)).toBe('#/keys'))
 
-  test.each(['card=toString', 'card=__proto__', 'sort=constructor', 'sort=', 'sort=--name', 'exchanges=1', 'x=y'])(
+  test.each(['sort=constructor', 'sort=', 'sort=--name', 'x=y'])(
     'with %s shows what the page shows at first',
     (query) => expect(viewOf(new URLSearchParams(query))).toEqual(FIRST_VIEW),
   )
@@ -325,17 +364,6 @@ describe('the words for a state', () => {
 
 test('a list is read again every 15 seconds, and a long one less often', () =>
   expect([0, 150, 151, 1000, 2500].map(pollEvery)).toEqual([15_000, 15_000, 30_000, 105_000, 255_000]))
-
-test.each<[string, boolean]>([
-  ['', true],
-  ['sort=-name', true],
-  ['filter=%20', true],
-  ['filter=ci', false],
-  ['card=unused', false],
-  ['exchanges=shown', false],
-])('a page with ?%s shows every key but those of exchanges: %s', (query, whole) =>
-  expect(isWhole(viewOf(new URLSearchParams(query)))).toBe(whole),
-)
 
 describe('where there are keys that were not read', () => {
   test('no words are about them', () => {

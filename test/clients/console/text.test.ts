@@ -54,8 +54,8 @@ describe('addresses of pages', () => {
     )
   })
 
-  test.each(['', '#', '#/'])('lead from %j to the keys', (hash) => {
-    expect(routeOf(hash)).toMatchObject({ page: 'keys', parts: [] })
+  test.each(['', '#', '#/'])('lead from %j to the overview', (hash) => {
+    expect(routeOf(hash)).toMatchObject({ page: 'overview', parts: [] })
   })
 
   test.each([`mpk_${'a'.repeat(49)}`, 'x eyJhbGciOiJub25lIn0.e30.'])('have no secret in their query: %s', (text) => {

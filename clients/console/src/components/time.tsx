@@ -7,15 +7,17 @@ export interface TimeProps {
   direction: Direction
   /** Shows the date, too, or the time if it is today. */
   isDated?: true
+  /** Further lines for the hover. */
+  more?: readonly string[]
 }
 
 /** Shows a time in relation to now, and the exact one on hover. */
-export function Time({ at, direction, isDated }: TimeProps) {
+export function Time({ at, direction, isDated, more = [] }: TimeProps) {
   const now = useNow()
   const time = new Date(at)
   if (Number.isNaN(time.getTime())) return <span>unknown</span>
   return (
-    <time dateTime={at} title={exact(time)}>
+    <time dateTime={at} title={[exact(time), ...more].join('\n')}>
       {relative(time, now, direction)}
       {isDated && ` (${stamp(time, now)})`}
     </time>

@@ -25,38 +25,36 @@ const TABLE = {
   leaked: {
     title: 'Leaked',
     about:
-      'The values of these keys were reported as leaked and never work again. What uses the keys has no access. Rotate each key that is still needed, store its new value, and enable it. Delete the others.',
+      'The value was reported as leaked, gives no access, and never works again. Rotate the key if it is still needed, store its new value, and enable it. Otherwise delete it.',
     phase: 'Leaked',
     concerns: () => true,
   },
   'rotation-pending': {
     title: 'Rotation pending',
     about:
-      'These keys have a new value that has not been used yet, so their old value keeps working. Store the new value wherever the old one is. If the new value is lost, end the rotation on the page of the key.',
+      'The new value has not been used yet, so the old one keeps working. Store the new value wherever the old one is. If it is lost, end the rotation on the page of the key.',
     concerns: (key) => openRotation(key) === 'Pending',
   },
   'expires-soon': {
     title: 'Expires within 14 days',
-    about:
-      'Everything that uses these keys stops working when they expire. For each key that is still needed, make a new one. Keys made for a day or less are left out, and so are keys that each use extends by up to 14 days.',
+    about: 'What uses the key stops working when it expires. If it is still needed, make a new one.',
     concerns: expiresSoon,
   },
   unused: {
     title: 'Unused for 90 days',
-    about:
-      'These keys were last used 90 days ago or earlier, or were created then and never used. Disable a key first. If it is not missed, delete it.',
+    about: 'Disable the key first. If nobody misses it, delete it.',
     concerns: (key, now) => !isServerMade(key) && now - (lastUse(key) ?? now) >= UNUSED_MS,
   },
   'never-expires': {
     title: 'Never expires',
     about:
-      'These keys, and every copy of them, work until somebody revokes them. Make a new key that expires, use it in place of the old one, and delete the old one.',
+      'The key, and every copy of it, works until somebody revokes it. Make a key that expires, use it instead, and delete this one.',
     concerns: (key) => !isServerMade(key) && key.status?.expirationTimestamp === undefined,
   },
   'no-scope': {
     title: 'No scope',
     about:
-      'These keys may do everything that their owner may, unless they were made with a key that has a scope. For a job, make a key that may do only what the job does.',
+      'The key may do everything that its owner may, unless it was made with a key that has a scope. A job needs a key that may do only what the job does.',
     concerns: (key) => !isServerMade(key) && isUnrestricted(key.spec.scope),
   },
 } satisfies Record<string, Card>

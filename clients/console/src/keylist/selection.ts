@@ -2,8 +2,7 @@
 
 import { isExchanged } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
-import { needs } from './attention.ts'
-import { matcher, type Searched, searchText } from './filter.ts'
+import { matcher, type Searched, searchText, valueIn } from './filter.ts'
 import type { Search } from './serversearch.ts'
 import { sorted } from './sorting.ts'
 import type { View } from './view.ts'
@@ -15,7 +14,7 @@ export interface Row extends Searched {
 export interface Selection {
   /** What is shown, in order. */
   shown: Row[]
-  /** How many are shown without a filter and a card. */
+  /** How many keys no exchange made or, if the filter is about exchanges, how many they made. */
   total: number
   /** How many keys an exchange made. */
   exchanges: number
@@ -35,15 +34,15 @@ export function rowsOf(keys: readonly AccessKey[], { question, answer }: Search 
   }))
 }
 
-export function select(rows: readonly Row[], { filter, card, sort, exchanges }: View, now: Date): Selection {
-  const matches = matcher(filter)
-  const found = rows.filter((row) => matches(row) && (!card || needs(card, row.key, now)))
-  const shown = exchanges ? found : found.filter((row) => !row.isExchanged)
-  const made = rows.filter((row) => row.isExchanged).length
+export function select(rows: readonly Row[], { filter, sort }: View, now: Date): Selection {
+  const found = rows.filter(matcher(filter, now))
+  const isAboutExchanges = valueIn(filter, 'trust') !== undefined
+  const shown = isAboutExchanges ? found : found.filter((row) => !row.isExchanged)
+  const exchanges = rows.filter((row) => row.isExchanged).length
   return {
     shown: sorted(shown, sort),
-    total: exchanges ? rows.length : rows.length - made,
-    exchanges: made,
+    total: isAboutExchanges ? exchanges : rows.length - exchanges,
+    exchanges,
     hidden: found.length - shown.length,
   }
 }

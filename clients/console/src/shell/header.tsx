@@ -17,7 +17,7 @@ export function Header({ page }: { page: string | undefined }) {
   const { self, signOut, ends } = useSession()
   return (
     <header class="top">
-      <a class="home" href={hrefOf('keys')}>
+      <a class="home" href={hrefOf('overview')}>
         <Brand />
       </a>
       <nav aria-label="Pages">

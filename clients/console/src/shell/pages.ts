@@ -22,25 +22,13 @@ const clusters = part(async () => (await import('../pages/clusters/clusterspage.
 const cluster = part(async () => (await import('../pages/clusters/clusterpage.tsx')).ClusterPage)
 
 export const pages: readonly PageEntry[] = [
-  {
-    page: 'keys',
-    parts: 0,
-    title: 'Keys',
-    nav: 'Keys',
-    script: keysRoute,
-  },
-  {
-    page: 'overview',
-    parts: 0,
-    title: 'Overview',
-    nav: 'Overview',
-    script: keysRoute,
-  },
+  { page: 'overview', parts: 0, title: 'Overview', nav: 'Overview', script: keysRoute },
+  { page: 'keys', parts: 0, title: 'Keys', nav: 'Keys', script: keysRoute },
   {
     page: 'get-started',
     parts: 0,
     title: 'Get started',
-    within: 'keys',
+    within: 'overview',
     script: part(async () => (await import('../pages/getstarted/getstartedpage.tsx')).GetStartedPage),
   },
   {

@@ -9,11 +9,11 @@ export interface Route {
   query: URLSearchParams
 }
 
-/** Reads the hash of an address. An empty one is the page `keys`. Parts that are badly encoded stay as they are. */
+/** Reads the hash of an address. An empty one is the page `overview`. Parts that are badly encoded stay as they are. */
 export function routeOf(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const [page = '', ...parts] = path.split('/').map(decoded)
-  return { page: page || 'keys', parts: parts.filter((part) => part !== ''), query: new URLSearchParams(query) }
+  return { page: page || 'overview', parts: parts.filter((part) => part !== ''), query: new URLSearchParams(query) }
 }
 
 function decoded(part: string): string {

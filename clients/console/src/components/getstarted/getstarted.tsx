@@ -8,7 +8,7 @@ import { Code } from '../code.tsx'
 import { DocumentationLink } from '../documentationlink.tsx'
 import { useNow } from '../hooks/usenow.ts'
 import { type Facts, readFacts } from './readfacts.ts'
-import { dismiss, finish } from './remembered.ts'
+import { dismiss } from './remembered.ts'
 import { type Step, steps } from './steps.ts'
 
 export interface GetStartedProps {
@@ -19,7 +19,7 @@ export interface GetStartedProps {
 
 const isLocal = /^(localhost|127\.[\d.]+|\[::1\])$/.test(apiRoot.hostname)
 
-/** Shows what the person may do first with a new deployment, until all of it is done or the person dismisses it. */
+/** Shows what is left of what a person does first with a new deployment, until all of it is done or the person dismisses it. */
 export function GetStarted({ keys, isPage }: GetStartedProps) {
   const { api, self, ends } = useSession()
   const notify = useNotify()
@@ -34,12 +34,11 @@ export function GetStarted({ keys, isPage }: GetStartedProps) {
   const hasSignIn = settingsOfPage() !== undefined
   const state = { ...facts, self, keys, now, isFederated: ends !== undefined, hasSignIn, isLocal }
   const shown = facts ? steps.filter((step) => step.isAllowed(state)) : []
-  const done = shown.filter((step) => step.isDone(state))
-  const next = shown.find((step) => !done.includes(step))
-  const isDone = shown.length > 0 && !next
+  const open = shown.filter((step) => !step.isDone(state))
+  const isDone = shown.length > 0 && open.length === 0
   useEffect(() => {
-    if (isDone) finish(self)
-  }, [isDone, self])
+    if (isDone) dismiss()
+  }, [isDone])
   if (!facts) return isPage ? <p class="loading">Loading…</p> : null
   if (shown.length === 0) {
     return isPage ? <p>Your access key may do none of these. Sign in with a key without a scope.</p> : null
@@ -55,7 +54,7 @@ export function GetStarted({ keys, isPage }: GetStartedProps) {
       <header>
         <h2 id="get-started">
           {isPage ? '' : 'Get started: '}
-          {done.length} of {shown.length} done
+          {shown.length - open.length} of {shown.length} done
         </h2>
         {!isPage && (
           <button type="button" class="quiet" onClick={close}>
@@ -64,18 +63,11 @@ export function GetStarted({ keys, isPage }: GetStartedProps) {
         )}
       </header>
       <ol>
-        {shown.map((step) =>
-          done.includes(step) ? (
-            <li class="done" key={step.title}>
-              {step.title}
-              <span class="hidden"> (done)</span>
-            </li>
-          ) : (
-            <li key={step.title}>
-              <OpenStep step={step} isNext={step === next} />
-            </li>
-          ),
-        )}
+        {open.map((step) => (
+          <li key={step.title}>
+            <OpenStep step={step} isNext={step === open[0]} />
+          </li>
+        ))}
       </ol>
     </section>
   )

@@ -10,19 +10,9 @@ const NAME = `keyplane-get-started ${consoleRoot.pathname}`
 export const isAdministrator = ({ groups, accessKeyScope }: Self): boolean =>
   groups?.includes('system:masters') === true && accessKeyScope === undefined
 
-/**
- * Reports whether the panel was dismissed, or everything in it is done. Administrators have more to do than others, and a key with a
- * scope may do nothing of it.
- */
-export function isOver(self: Self): boolean {
-  if (self.accessKeyScope !== undefined) return true
-  const how = sharedStorage.getItem(NAME)
-  return how !== null && (how !== 'done for others' || !isAdministrator(self))
-}
+/** Reports whether the panel was dismissed, or everything in it is done. A key with a scope may do nothing of it. */
+export const isOver = (self: Self): boolean => self.accessKeyScope !== undefined || sharedStorage.getItem(NAME) !== null
 
 export const dismiss = (): void => sharedStorage.setItem(NAME, 'dismissed')
-
-export const finish = (self: Self): void =>
-  sharedStorage.setItem(NAME, isAdministrator(self) ? 'done' : 'done for others')
 
 export const showAgain = (): void => sharedStorage.removeItem(NAME)

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { Code } from '../../components/code.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { unknownWords } from '../../keylist/filter.ts'
 import { noMatchTitle } from '../../keylist/nomatchtitle.ts'
 import type { Search } from '../../keylist/serversearch.ts'
 import { useSession } from '../../session/session.ts'
@@ -22,8 +22,6 @@ export const NoKeys = ({ action, exchanges, onShow }: NoKeysProps) => (
       where, and for how long.
     </p>
     {action}
-    <p>Or make one in a terminal, such as this one for a job of project shop:</p>
-    <Code title="Command line" text="keyplane keys create shop-ci --project shop --ttl 30d" />
     {exchanges > 0 && (
       <p class="muted">
         Signing in with an identity provider, and CI jobs that do, make keys that end within a day.{' '}
@@ -57,6 +55,7 @@ export function NotAllowed({ message }: { message: string }) {
 }
 
 export interface NoMatchProps {
+  filter: string
   /** Keys of exchanges that match and are not shown. */
   hidden: number
   /** Whether there are keys that were not read. */
@@ -68,9 +67,14 @@ export interface NoMatchProps {
   onShow(): void
 }
 
-/** Offers ways out when no key matches the filter and the card. */
-export const NoMatch = ({ hidden, more, search, own, onClear, onShow }: NoMatchProps) => (
+/** Offers ways out when no key matches the filter. */
+export const NoMatch = ({ filter, hidden, more, search, own, onClear, onShow }: NoMatchProps) => (
   <Empty title={noMatchTitle(more, search, own)}>
+    {unknownWords(filter) && (
+      <p>
+        <Foreign text={unknownWords(filter) ?? ''} />
+      </p>
+    )}
     {hidden > 0 && (
       <button type="button" onClick={onShow}>
         Show {hidden === 1 ? 'the key of an exchange that matches' : `the ${hidden} keys of exchanges that match`}

@@ -3,17 +3,16 @@ import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { stateWords } from '../../api/keyfacts.ts'
 
-const recordOf = (key: AccessKey) => ({
-  name: key.metadata.name,
-  owner: key.status?.owner ?? null,
-  mayDo: scopeWords(key.spec.scope),
-  created: key.metadata.creationTimestamp,
-  lastUsed: key.status?.lastActivity ?? null,
-  expires: key.status?.expirationTimestamp ?? null,
-  state: stateWords(key).join(', '),
-})
+const fieldsOf = ({ metadata, spec, status }: AccessKey) => [
+  metadata.name,
+  status?.owner,
+  scopeWords(spec.scope),
+  metadata.creationTimestamp,
+  status?.lastActivity,
+  status?.expirationTimestamp,
+]
 
-/** In the order of the members. */
+/** In the order of the fields. */
 const HEAD = ['Name', 'Owner', 'May do', 'Created', 'Last used', 'Expires', 'State']
 
 /**
@@ -30,9 +29,6 @@ function field(text: string): string {
 
 /** Returns the keys as CSV with a line of titles. A time that does not exist is an empty field. */
 export const csvOf = (keys: readonly AccessKey[]): string =>
-  [HEAD, ...keys.map((key) => Object.values(recordOf(key)))]
+  [HEAD, ...keys.map((key) => [...fieldsOf(key), stateWords(key).join(', ')])]
     .map((fields) => `${fields.map((one) => field(one ?? '')).join(',')}\r\n`)
     .join('')
-
-/** Returns the keys as a JSON list. A time that does not exist is null. */
-export const jsonOf = (keys: readonly AccessKey[]): string => `${JSON.stringify(keys.map(recordOf), undefined, 2)}\n`

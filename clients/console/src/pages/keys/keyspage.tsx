@@ -1,57 +1,47 @@
 import { useMemo } from 'preact/hooks'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import type { Listed } from '../../api/lists.ts'
-import { ApiError } from '../../api/status.ts'
-import { isOver } from '../../components/getstarted/remembered.ts'
-import { useKeys } from '../../components/hooks/usekeys.ts'
 import { useNow } from '../../components/hooks/usenow.ts'
 import { useServerSearch } from '../../components/hooks/useserversearch.ts'
 import { Fresh, Page } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
-import { Time } from '../../components/time.tsx'
-import { countCards } from '../../keylist/attention.ts'
-import { makersIn } from '../../keylist/filter.ts'
-import { countWords, unreadName } from '../../keylist/searched.ts'
-import { merged, rowsOf, select } from '../../keylist/selection.ts'
-import { isWhole } from '../../keylist/view.ts'
+import { saveFile } from '../../components/savefile.ts'
+import { cards, countCards } from '../../keylist/attention.ts'
+import { ANY, valueIn, withTerm } from '../../keylist/filter.ts'
+import { countText, countWords, unreadName } from '../../keylist/searched.ts'
+import { merged, type Row, rowsOf, select } from '../../keylist/selection.ts'
+import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import type { Polled } from '../../session/usepolled.ts'
-import type { Route } from '../../text/routes.ts'
-import { CardBar } from './cardbar.tsx'
-import { Exports } from './exports.tsx'
-import { NewKey } from './newkey.tsx'
-import { Rows } from './rows.tsx'
+import { hrefOf, type Route } from '../../text/routes.ts'
+import { KeysTable } from './keystable.tsx'
 import { SelectAll, useSelection } from './selecting.tsx'
 import { Toolbar } from './toolbar.tsx'
-import { useView } from './useview.ts'
+import { useView, type ViewControl } from './useview.ts'
 
-/** Shows the access keys that the person may see. */
-export function KeysPage({ route }: { route: Route }) {
-  const keys = useKeys()
-  const { data, error } = keys
-  const { self } = useSession()
-  return (
-    <Page title="Keys" actions={<NewKey />}>
-      {data && !data.isPart && !isOver(self) && <InPlace of={getStarted} keys={data.items} />}
-      {data === undefined && error instanceof ApiError && error.code === 403 ? (
-        <InPlace of={notAllowed} what="What you may do" message={error.message} />
-      ) : (
-        <Fresh polled={keys}>{(listed) => <Keys listed={listed} polled={keys} route={route} />}</Fresh>
-      )}
-    </Page>
-  )
+const newKey = (
+  <a class="button primary" href={hrefOf('new-key')}>
+    New key
+  </a>
+)
+
+export interface KeysPageProps {
+  keys: Polled<Listed<AccessKey>>
+  route: Route
 }
 
-const getStarted = part(async () => (await import('../../components/getstarted/getstarted.tsx')).GetStarted)
+/** Shows the access keys that the person may see. */
+export const KeysPage = ({ keys, route }: KeysPageProps) => (
+  <Page title="Keys" actions={newKey}>
+    <Fresh polled={keys}>{(listed) => <Keys listed={listed} polled={keys} route={route} />}</Fresh>
+  </Page>
+)
 
 const NONE: readonly AccessKey[] = []
 
-const tooMany = part(async () => (await import('./toomany.tsx')).TooMany)
-const searched = part(async () => (await import('./toomany.tsx')).Searched)
-const searchedOwn = part(async () => (await import('./toomany.tsx')).SearchedOwn)
+const told = part(async () => (await import('./told.tsx')).Told)
 const noKeys = part(async () => (await import('./emptykeys.tsx')).NoKeys)
 const noMatch = part(async () => (await import('./emptykeys.tsx')).NoMatch)
-const notAllowed = part(async () => (await import('./emptykeys.tsx')).NotAllowed)
 const selectedBar = part(async () => (await import('./selectedbar.tsx')).SelectedBar)
 
 interface KeysProps {
@@ -67,48 +57,47 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
   const isCut = more && !isPart
   const filter = view.filter.trim()
   const { accessKey } = useSession().self
-  const own = makersIn(filter).includes(accessKey) ? accessKey : undefined
+  const own = valueIn(filter, 'maker') === accessKey ? accessKey : undefined
   const search = useServerSearch(isCut || own ? filter : '', polled.at)
   const isOpen = own !== undefined && !search?.answer?.isKnown
   const found = search?.answer?.keys ?? NONE
   const all = useMemo(() => merged(items, found), [items, found])
   const rows = useMemo(() => rowsOf(all, search), [all, search])
-  const counts = useMemo(() => countCards(items, now), [items, now])
   const { shown, total, exchanges, hidden } = useMemo(() => select(rows, view, now), [rows, view, now])
   const selection = useSelection(shown)
-  if (items.length === 0 || (!more && total === 0 && isWhole(view))) {
-    const onShow = () => go({ exchanges: true })
-    return <InPlace of={noKeys} what="What to do without keys" action={<NewKey />} {...{ exchanges, onShow }} />
+  const onShow = () => go({ filter: withTerm(filter, 'trust', ANY) })
+  if (items.length === 0 || (!more && total === 0 && filter === '')) {
+    return <InPlace of={noKeys} what="What to do without keys" action={newKey} {...{ exchanges, onShow }} />
   }
   return (
     <>
-      {isCut && <InPlace of={tooMany} what="How many keys there are" />}
-      <CardBar counts={counts} more={more} isCut={isCut} chosen={view.card} choose={(card) => go({ card })} />
-      <Toolbar control={control} />
+      <Toolbar keys={items} control={control} />
       <div class="keys facts">
-        {shown.length > 0 && (
-          <span class="select">
-            <SelectAll selection={selection} />
-          </span>
-        )}
+        {shown.length > 0 && <SelectAll selection={selection} />}
         <p role="status">{isPart ? `${total} keys so far…` : isOpen ? '' : countWords(shown.length, total, more)}</p>
+        <Attention items={items} more={more} control={control} />
         {exchanges > 0 && (
           <button
             type="button"
             class="quiet"
-            aria-pressed={view.exchanges}
-            onClick={() => go({ exchanges: !view.exchanges })}
+            aria-pressed={valueIn(filter, 'trust') !== undefined}
+            onClick={() => (valueIn(filter, 'trust') ? go({ filter: withTerm(filter, 'trust', undefined) }) : onShow())}
           >
             {exchanges === 1 ? '1 of an exchange' : `${exchanges} of exchanges`}
           </button>
         )}
-        {shown.length > 0 && <Exports shown={shown} />}
-        <Reading polled={polled} />
+        <span class="end">
+          {shown.length > 0 && <Export shown={shown} />}
+          <button type="button" class="quiet" onClick={() => void polled.refresh()}>
+            Refresh
+          </button>
+        </span>
       </div>
-      {own !== undefined && <InPlace of={searchedOwn} what="How much was searched" search={search} own={own} />}
-      {isCut && filter !== '' && own === undefined && (
-        <InPlace of={searched} what="How much was searched" search={search} name={unreadName(filter, all)} />
-      )}
+      <InPlace
+        of={told}
+        what="What the list leaves out"
+        {...{ search, isCut, filter, own, name: unreadName(filter, all), reached: valueIn(filter, 'reaches') }}
+      />
       {selection.hasBegun && (
         <InPlace of={selectedBar} what="What to do with them" selection={selection} refresh={polled.refresh} />
       )}
@@ -116,30 +105,65 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
         <InPlace
           of={noMatch}
           what="That no key matches"
-          hidden={hidden}
-          more={more}
-          search={search}
-          own={own}
-          onClear={() => go({ filter: '', card: undefined })}
-          onShow={() => go({ exchanges: true })}
+          {...{ filter, hidden, more, search, own, onShow }}
+          onClear={() => go({ filter: '' })}
         />
       ) : (
-        <Rows rows={shown} sort={view.sort} onSort={(sort) => go({ sort })} selection={selection} />
+        <KeysTable rows={shown} sort={view.sort} onSort={(sort) => go({ sort })} selection={selection} />
       )}
     </>
   )
 }
 
-/** How old the list is, and a button that reads it again. */
-const Reading = ({ polled: { at, refresh } }: { polled: Polled<unknown> }) => (
-  <p class="reading muted">
-    {at && (
-      <>
-        As of <Time at={at.toISOString()} direction="past" />
-      </>
-    )}
-    <button type="button" class="quiet" onClick={() => void refresh()}>
-      Refresh
+interface AttentionProps {
+  items: readonly AccessKey[]
+  more: boolean
+  control: ViewControl
+}
+
+/** Says how many keys need attention and why, in buttons that show them alone, and what to do about those. */
+function Attention({ items, more, control: { view, go } }: AttentionProps) {
+  const now = useNow()
+  const counts = useMemo(() => countCards(items, now), [items, now])
+  const chosen = valueIn(view.filter, 'needs')
+  return (
+    <section aria-label="Needs attention">
+      {[...cards].map(([name, { title, about }]) => {
+        const count = counts.get(name) ?? 0
+        if (count === 0 && name !== chosen) return null
+        return (
+          <button
+            type="button"
+            class="quiet"
+            title={about}
+            aria-pressed={name === chosen}
+            onClick={() => go({ filter: withTerm(view.filter, 'needs', name === chosen ? undefined : name) })}
+            key={name}
+          >
+            <strong>{countText(count, more)}</strong> {title}
+          </button>
+        )
+      })}
+      {[...cards].map(([name, { about }]) => name === chosen && <p key={name}>{about}</p>)}
+    </section>
+  )
+}
+
+/** Saves all shown keys as a file, also those that are not drawn yet. */
+function Export({ shown }: { shown: readonly Row[] }) {
+  const notify = useNotify()
+  const save = async () => {
+    try {
+      const { csvOf } = await import('./exported.ts')
+      const name = `keys-${new Date().toISOString().slice(0, 10)}.csv`
+      saveFile(name, 'text/csv', csvOf(shown.map(({ key }) => key)))
+    } catch {
+      notify({ tone: 'bad', text: 'The export could not be loaded. Try again.' })
+    }
+  }
+  return (
+    <button type="button" class="quiet" onClick={() => void save()}>
+      Export as CSV
     </button>
-  </p>
-)
+  )
+}

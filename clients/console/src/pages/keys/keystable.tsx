@@ -1,10 +1,11 @@
-import type { FunctionComponent } from 'preact'
+import type { FunctionComponent, RefObject } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isActive } from '../../api/keyfacts.ts'
 import { perRow } from '../../components/hooks/perrow.ts'
 import { useNear } from '../../components/hooks/usenear.ts'
 import type { Row } from '../../keylist/selection.ts'
 import { type ColumnName, chosen, columns, type Sort } from '../../keylist/sorting.ts'
-import { Expires, LastUsed, Made, May, Name, Owner, Sources, State } from './cells.tsx'
+import { Expires, Made, May, Name, Owner, State, Used } from './cells.tsx'
 import { type Selection, SelectionContext, SelectRow } from './selecting.tsx'
 
 export interface KeysTableProps {
@@ -24,24 +25,15 @@ const CELLS: Readonly<Record<ColumnName, FunctionComponent<{ row: Row }>>> = {
   state: State,
 }
 
-function Used({ row }: { row: Row }) {
-  return (
-    <>
-      <LastUsed row={row} />
-      <Sources row={row} />
-    </>
-  )
-}
-
 const TableRow = perRow<Row>(({ row, at }) => (
-  <tr class={isActive(row.key) ? 'row' : 'row ended'} aria-rowindex={at + 2}>
+  <tr class={isActive(row.key) ? 'row' : 'row ended'} aria-rowindex={at + FIRST_ROW}>
     <td class="select">
       <SelectRow row={row} />
     </td>
-    {[...columns].map(([name, { title }]) => {
+    {[...columns.keys()].map((name) => {
       const Cell = CELLS[name]
       return (
-        <td class={name} data-title={title} key={name}>
+        <td class={name} key={name}>
           <Cell row={row} />
         </td>
       )
@@ -52,7 +44,7 @@ const TableRow = perRow<Row>(({ row, at }) => (
 /** So many rows are drawn or not drawn together. */
 const BLOCK = 40
 /** The height of a row that was never drawn, in pixels. */
-const ROW_HEIGHT = 66
+const ROW_HEIGHT = 46
 
 /** Some rows of the table. Far from what is visible, an empty row takes their place. */
 function Block({ rows, from }: { rows: readonly Row[]; from: number }) {
@@ -70,14 +62,16 @@ function Block({ rows, from }: { rows: readonly Row[]; from: number }) {
   )
 }
 
-/** The keys as a table whose headers sort it. In a narrow window each row is a card. */
+/** The keys as a table whose headers sort it, which keeps the focus in it. In a narrow window each row has two lines. */
 export function KeysTable({ rows, sort, onSort, selection }: KeysTableProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const follow = useRowFocus(box, rows)
   const blocks = Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, index) =>
     rows.slice(index * BLOCK, (index + 1) * BLOCK),
   )
   return (
     <SelectionContext.Provider value={selection}>
-      <div class="keys box">
+      <div class="keys box" ref={box} onFocusIn={follow}>
         <table aria-rowcount={rows.length + 1}>
           <thead>
             <tr>
@@ -106,3 +100,30 @@ export function KeysTable({ rows, sort, onSort, selection }: KeysTableProps) {
     </SelectionContext.Provider>
   )
 }
+
+/**
+ * When the row with the focus goes away, such as a key that somebody else deleted, the focus moves to the row in its place. Returns
+ * what to do when a part of the box gets the focus.
+ */
+function useRowFocus(box: RefObject<HTMLElement | null>, rows: readonly Row[]): (event: FocusEvent) => void {
+  const last = useRef<{ element: Element; uid: string | undefined; at: number }>(undefined)
+  // With the row: later, on a slow machine, the page would have moved the focus to its heading.
+  useLayoutEffect(() => {
+    if (!last.current || last.current.element.isConnected || document.activeElement !== document.body) return
+    const { uid, at } = last.current
+    const now = rows.findIndex(({ key }) => key.metadata.uid === uid)
+    const place = now >= 0 ? now : Math.min(at, rows.length - 1)
+    box.current
+      ?.querySelector(`[aria-rowindex="${place + FIRST_ROW}"]`)
+      ?.querySelector('a')
+      ?.focus({ preventScroll: true })
+  }, [box, rows])
+  return ({ target }) => {
+    if (!(target instanceof Element)) return
+    const at = Number(target.closest('.row')?.getAttribute('aria-rowindex') ?? 0) - FIRST_ROW
+    last.current = at >= 0 ? { element: target, uid: rows[at]?.key.metadata.uid, at } : undefined
+  }
+}
+
+/** Rows count from 1, and the head is the first one. */
+const FIRST_ROW = 2

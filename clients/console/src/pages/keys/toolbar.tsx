@@ -1,17 +1,46 @@
-import { useId, useRef } from 'preact/hooks'
+import { useId, useMemo, useRef } from 'preact/hooks'
+import { isExchanged } from '../../../../core/src/keylives.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
+import { TRUST_LABEL } from '../../api/trusts.ts'
 import { useShortcut } from '../../components/hooks/useshortcut.ts'
-import { columns, type Sort, sortOf, sortText } from '../../keylist/sorting.ts'
+import { type TermName, VALUES, valueIn, withTerm } from '../../keylist/filter.ts'
+import { columns, sortOf, sortText } from '../../keylist/sorting.ts'
 import { shortcuts } from '../../text/shortcuts.ts'
+import { visible } from '../../text/visible.ts'
 import type { ViewControl } from './useview.ts'
 
 /** Longer ones make no sense, and would make a long address. */
 const LONGEST = 200
+/** A list to choose from has so many values. The filter takes any other. */
+const MOST_VALUES = 200
 
-/** The filter and, where no headers of a table do it, the order. */
-export function Toolbar({ control: { view, go, type, settle } }: { control: ViewControl }) {
+/** The terms that a person can choose, and what the keys have of each. */
+const CHIPS: readonly [term: TermName, title: string, factOf?: (key: AccessKey) => string | undefined][] = [
+  ['state', 'State'],
+  ['owner', 'Owner', ({ status }) => status?.owner],
+  ['expires', 'Expires'],
+  ['maker', 'Made by', ({ status }) => status?.madeWith?.name],
+  ['trust', 'Trust', (key) => (isExchanged(key) ? key.metadata.labels?.[TRUST_LABEL] : undefined)],
+]
+
+const ORDERS = [...columns].flatMap(([column, { title, directions }]) =>
+  directions.map((words, index): Option => [sortText({ column, isDown: index === 1 }), `${title}, ${words}`]),
+)
+
+/** The filter, what it can name, and, where no headers of a table do it, the order. */
+export function Toolbar({ keys, control }: { keys: readonly AccessKey[]; control: ViewControl }) {
+  const { view, go, type, settle } = control
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
   useShortcut('filter', () => field.current?.focus())
+  const chips = useMemo(
+    () =>
+      CHIPS.map(([term, title, factOf]) => {
+        const facts = factOf && [...new Set(keys.flatMap((key) => factOf(key) || []))].sort().slice(0, MOST_VALUES)
+        return { term, title, values: facts ?? VALUES[term] ?? [] }
+      }),
+    [keys],
+  )
   return (
     <search class="toolbar">
       <div class="filter">
@@ -24,7 +53,7 @@ export function Toolbar({ control: { view, go, type, settle } }: { control: View
           type="search"
           value={view.filter}
           maxLength={LONGEST}
-          placeholder="Filter by name, owner, scope, label, address or state"
+          placeholder="Name, owner, address, end of a value, reaches:CLUSTER …"
           autoComplete="off"
           autoCapitalize="off"
           spellcheck={false}
@@ -33,28 +62,51 @@ export function Toolbar({ control: { view, go, type, settle } }: { control: View
           onBlur={settle}
         />
       </div>
-      <Order sort={view.sort} onSort={(sort) => go({ sort })} />
+      <div class="chips">
+        {chips.map(({ term, title, values }) => {
+          const value = valueIn(view.filter, term) ?? ''
+          const all = value === '' || values.includes(value) ? values : [value, ...values]
+          return (
+            all.length > 0 && (
+              <Chip
+                title={title}
+                value={value}
+                options={[['', 'any'], ...all.map((one): Option => [one, visible(one)])]}
+                onChange={(chosen) => go({ filter: withTerm(view.filter, term, chosen || undefined) })}
+                key={term}
+              />
+            )
+          )
+        })}
+        <Chip
+          title="Order"
+          value={sortText(view.sort)}
+          options={ORDERS}
+          onChange={(text) => go({ sort: sortOf(text) })}
+        />
+      </div>
     </search>
   )
 }
 
-const ORDERS = [...columns].flatMap(([column, { title, directions }]) =>
-  directions.map((words, index) => ({ text: sortText({ column, isDown: index === 1 }), words: `${title}, ${words}` })),
-)
+type Option = readonly [value: string, words: string]
 
-function Order({ sort, onSort }: { sort: Sort; onSort(sort: Sort): void }) {
-  return (
-    <select
-      class="order"
-      aria-label="Order of the keys"
-      value={sortText(sort)}
-      onChange={(event) => onSort(sortOf(event.currentTarget.value))}
-    >
-      {ORDERS.map(({ text, words }) => (
-        <option value={text} key={text}>
+interface ChipProps {
+  title: string
+  value: string
+  options: readonly Option[]
+  onChange(value: string): void
+}
+
+const Chip = ({ title, value, options, onChange }: ChipProps) => (
+  <label class={title === 'Order' ? 'chip order' : 'chip'}>
+    {title}
+    <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      {options.map(([one, words]) => (
+        <option value={one} key={one}>
           {words}
         </option>
       ))}
     </select>
-  )
-}
+  </label>
+)

@@ -58,7 +58,7 @@ export function choicesFor(text: string, { own = [], pages, keys, others = [] }:
     ...ACTIONS,
   ])
   if (name === '') return [...named(own), ...places]
-  const isKey = matcher(text)
+  const isKey = matcher(text, new Date())
   const words = name.split(/\s+/)
   const matching = [
     ...keys

@@ -1,20 +1,27 @@
 import { useMemo } from 'preact/hooks'
 import type { AccessKey } from '../../../../../core/src/objects.ts'
-import type { Listed } from '../../../api/lists.ts'
-import { useKeys } from '../../../components/hooks/usekeys.ts'
+import { type Listed, MAX_LISTED } from '../../../api/lists.ts'
+import { Foreign } from '../../../components/foreign.tsx'
+import { isOver } from '../../../components/getstarted/remembered.ts'
 import { useNow } from '../../../components/hooks/usenow.ts'
 import { Fresh, Page } from '../../../components/page.tsx'
 import { InPlace, part } from '../../../components/part.tsx'
-import { countText } from '../../../keylist/searched.ts'
-import { overviewOf } from './counts.ts'
+import { Time } from '../../../components/time.tsx'
+import { countText, countWords } from '../../../keylist/searched.ts'
+import { useSession } from '../../../session/session.ts'
+import type { Polled } from '../../../session/usepolled.ts'
+import { hrefOf } from '../../../text/routes.ts'
+import { overviewOf } from './overview.ts'
 
-const numbers = part(async () => (await import('./numbers.tsx')).Numbers)
+const getStarted = part(async () => (await import('../../../components/getstarted/getstarted.tsx')).GetStarted)
 
-/** Shows in numbers which access keys there are. Each number leads to its list. */
-export function OverviewPage() {
-  const keys = useKeys()
+/** Shows what a person wants to know first: what needs attention, what happened, and what jobs do. */
+export function OverviewPage({ keys }: { keys: Polled<Listed<AccessKey>> }) {
+  const { self } = useSession()
+  const { data } = keys
   return (
-    <Page title="Overview" about="These numbers count the keys that you may see. Each number links to its list.">
+    <Page title="Overview">
+      {data && !data.isPart && !isOver(self) && <InPlace of={getStarted} keys={data.items} />}
       <Fresh polled={keys}>
         {(listed) => (listed.isPart ? <p class="loading">Loading…</p> : <Overview listed={listed} />)}
       </Fresh>
@@ -22,9 +29,72 @@ export function OverviewPage() {
   )
 }
 
+/** So many names of a group are shown. */
+const MOST_NAMES = 5
+
 function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
   const now = useNow()
-  const overview = useMemo(() => overviewOf(items, now), [items, now])
-  const totals = [overview.all, ...overview.attention].map((one) => ({ ...one, text: countText(one.count, more) }))
-  return <InPlace of={numbers} what="The numbers" {...{ overview, more, totals }} />
+  const { attention, exchanges, events } = useMemo(() => overviewOf(items, now), [items, now])
+  return (
+    <div class="overview">
+      <section class="card" aria-labelledby="attention">
+        <h2 id="attention">Needs attention</h2>
+        {more && <p class="hint">These are the first {MAX_LISTED} of more keys.</p>}
+        {attention.length === 0 && <p>No key that you may see needs attention.</p>}
+        {attention.map(({ title, about, keys, href }) => (
+          <section key={title} aria-label={title}>
+            <h3>
+              <a href={href}>
+                {countText(keys.length, more)} {title}
+              </a>
+            </h3>
+            <p class="muted">{about}</p>
+            <ul>
+              {keys.slice(0, MOST_NAMES).map(({ metadata: { uid, name } }) => (
+                <li key={uid}>
+                  <a class="button" href={hrefOf('keys', [name])}>
+                    <Foreign text={name} />
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+      </section>
+      <div>
+        <section class="card" aria-labelledby="events">
+          <h2 id="events">What happened last</h2>
+          {events.length === 0 && <p>Nothing yet.</p>}
+          <ul>
+            {events.map(({ name, at, words }) => (
+              <li key={`${name} ${words}`}>
+                <span>
+                  <KeyLink name={name} /> {words}
+                </span>
+                <Time at={at} direction="past" />
+              </li>
+            ))}
+          </ul>
+        </section>
+        <section class="card" aria-labelledby="exchanges">
+          <h2 id="exchanges">Exchanges by trust</h2>
+          {exchanges.length === 0 && <p class="muted">No key of an exchange works now.</p>}
+          <ul>
+            {exchanges.map(({ title, keys, href }) => (
+              <li key={href}>
+                <Foreign text={title} />
+                <a href={href}>{more ? `${keys.length}+ keys` : countWords(keys.length, keys.length, false)}</a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      </div>
+    </div>
+  )
 }
+
+const KeyLink = ({ name }: { name: string }) => (
+  <a href={hrefOf('keys', [name])}>
+    <Foreign text={name} />
+  </a>
+)

@@ -1,0 +1,40 @@
+import { MAX_LISTED } from '../../api/lists.ts'
+import { Foreign } from '../../components/foreign.tsx'
+import { ownWords, type Search, searchWords } from '../../keylist/serversearch.ts'
+import { hrefOf } from '../../text/routes.ts'
+
+export interface ToldProps {
+  /** What the filter has searched on the server, if there are keys that were not read or `own` is the maker that it names. */
+  search: Search | undefined
+  /** Whether there are keys that were not read. */
+  isCut: boolean
+  filter: string
+  own: string | undefined
+  /** The name of a key that may be among those that were not read. */
+  name: string | undefined
+  /** The cluster that the filter names. */
+  reached: string | undefined
+}
+
+/** Says what the list leaves out: keys that were not read or found, and that the person may not list. */
+export function Told({ search = {}, isCut, filter, own, name, reached }: ToldProps) {
+  const words = [
+    ...(own !== undefined ? [ownWords(own, search)] : isCut && filter !== '' ? [searchWords(search)] : []),
+    isCut && filter === '' && FIRST,
+    reached && `These are the active keys that you may list and that may get a token for ${reached}. ${RIGHTS}`,
+  ].filter(Boolean)
+  if (words.length === 0) return null
+  return (
+    <p class="hint" role="status">
+      <Foreign text={words.join(' ')} />{' '}
+      {isCut && own === undefined && name !== undefined && !search.answer?.isKnown && (
+        <a href={hrefOf('keys', [name])}>
+          Look for the key <Foreign text={name} />
+        </a>
+      )}
+    </p>
+  )
+}
+
+const FIRST = `These are the first ${MAX_LISTED} of more keys. The filter also finds the others, by the beginning of a name, owner:NAME or maker:NAME.`
+const RIGHTS = 'What a token may do there is up to the scope and the RBAC of the cluster.'
