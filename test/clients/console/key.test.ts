@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { ApiError, isUncertain, NetworkError } from '../../../clients/console/src/api/status.ts'
 import { selectionOf } from '../../../clients/console/src/components/revocation/selection.ts'
 import { type Edit, editOf, endWith, patchOf } from '../../../clients/console/src/pages/key/actions/edit.ts'
-import { historyOf } from '../../../clients/console/src/pages/key/history.ts'
 import { madeWords, namesakeWords } from '../../../clients/console/src/pages/key/made.ts'
 import {
   progressOf,
@@ -13,9 +12,9 @@ import {
   valuesOf,
   whyNot,
 } from '../../../clients/console/src/pages/key/rotation/rotation.ts'
-import { eventWords } from '../../../clients/console/src/pages/key/timeline/eventwords.ts'
 import { choiceOf, countProblem, secondsOf } from '../../../clients/console/src/text/lifetimechoice.ts'
 import { scopeEntries } from '../../../clients/console/src/text/scopeentries.ts'
+import { actorWords, eventDetails, eventWords } from '../../../clients/core/src/historywords.ts'
 import type { AccessKey, KeyValue } from '../../../clients/core/src/objects.ts'
 
 const AT = '2026-11-22T12:00:00Z'
@@ -186,16 +185,16 @@ describe('what happened to a key', () => {
       { type: 'new-address', ip: '192.0.2.1', userAgent: 'curl/8' },
       { type: 'expiring', days: 1 },
       { type: 'of-another-release' },
-    ].map((event) => eventWords({ time: AT, ...event }))
-    expect(words.map(({ title, detail }) => [title, detail])).toEqual([
-      ['Scope changed, lifetime changed', 'by alice with ci, spec.ofAnotherRelease'],
-      ['Enabled', 'by alice with ci'],
-      ['New value discarded', ''],
-      ['Changed', 'metadata.finalizers'],
-      ['Disabled', 'by system:controller:garbage-collector'],
-      ['Used from a new address', 'from 192.0.2.1, by curl/8'],
-      ['Expires soon', 'in 1 day'],
-      ['Of-another-release', ''],
+    ].map((event) => ({ time: AT, ...event }))
+    expect(words.map((event) => [eventWords(event), actorWords(event), eventDetails(event).join(', ')])).toEqual([
+      ['scope changed, lifetime changed', 'alice with ci', 'spec.ofAnotherRelease'],
+      ['enabled', 'alice with ci', ''],
+      ['new value discarded', '', ''],
+      ['changed', '', 'metadata.finalizers'],
+      ['disabled', 'system:controller:garbage-collector', ''],
+      ['used from a new address', '', 'from 192.0.2.1, by curl/8'],
+      ['expires soon', '', 'in 1 day'],
+      ['of-another-release', '', ''],
     ])
   })
 })
@@ -264,11 +263,28 @@ describe('a scope entry by entry', () => {
     expect(scopeEntries(scope)).toEqual([
       'project a',
       'all projects',
-      'a rule (verbs get; resources (resources pods log); namespaces "")',
+      'get pods, log in namespaces ""',
       'everything its owner and groups may (a rule without limits)',
     ])
     expect(scopeEntries(undefined)).toEqual([])
   })
+
+  test.each([
+    [
+      { verbs: ['get'], resources: [{ group: '', resources: ['pods', 'log'] }], namespaces: ['a', 'b'] },
+      'get pods, log in namespaces a, b',
+    ],
+    [
+      { resources: [{ group: 'apps', resources: ['*'], resourceNames: ['x'] }], cluster: 'eu' },
+      'any verb for apps/*/x in cluster eu',
+    ],
+    [{ verbs: ['get'], nonResourceURLs: ['/healthz'] }, 'get at /healthz'],
+    [
+      { verbs: ['*'], virtualClusters: [{ namespace: 'p-a', name: 'v' }], requestTargets: ['VirtualCluster'] },
+      '* everything in virtual clusters p-a/v of VirtualCluster',
+    ],
+    [{ verbs: ['get'], users: ['alice'] }, 'get everything users alice'],
+  ])('says a rule in words: %j', (rule, words) => expect(scopeEntries({ rules: [rule] })).toEqual([words]))
 
   test('never fails, whatever a server answers', () => {
     fc.assert(
@@ -277,12 +293,4 @@ describe('a scope entry by entry', () => {
       }),
     )
   })
-})
-
-test('the history has what was, the latest first', () => {
-  const key = keyOf('ci', {
-    status: { lastActivity: LATER, expirationTimestamp: '2027-01-01T00:00:00Z', lastRotation: 'never' },
-  })
-  expect(historyOf(key, new Date('2026-12-01T00:00:00Z')).map(({ words }) => words)).toEqual(['Used last', 'Created'])
-  expect(historyOf(key, new Date('2027-12-01T00:00:00Z'))[0]?.words).toBe('Expired')
 })

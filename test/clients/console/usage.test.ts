@@ -21,7 +21,7 @@ describe('the lines of a scope', () => {
     expect(lineWords(lines, scope).map(({ words, state, stateWords }) => [words, state, stateWords])).toEqual([
       ['project a', 'Used', 'Used, last on 20 Nov 2026'],
       ['project b', 'Unused', 'Unused'],
-      ['role platformCLI', 'Unknown', 'Unknown: it could be used where nothing is recorded'],
+      ['role platformCLI', 'Unknown', 'Unknown'],
     ])
   })
 

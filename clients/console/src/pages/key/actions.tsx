@@ -1,53 +1,77 @@
 import { useState } from 'preact/hooks'
 import type { AccessKey } from '../../../../core/src/objects.ts'
-import { DialogPart, part, usePreload } from '../../components/part.tsx'
+import { isSession } from '../../../../core/src/sessions.ts'
+import { isActive } from '../../api/keyfacts.ts'
+import { Menu } from '../../components/menu.tsx'
+import { DialogPart, InPlace, part, usePreload } from '../../components/part.tsx'
 import { hrefOf } from '../../text/routes.ts'
 import type { ActionName } from './actions/actiondialog.tsx'
 import type { ActionProps } from './actions/actionprops.ts'
 
 const dialog = part(async () => (await import('./actions/actiondialog.tsx')).ActionDialog)
 const scopeDialog = part(async () => (await import('./actions/scopedialog.tsx')).ScopeDialog)
+const revokeDialog = part(async () => (await import('../../components/revocation/revokedialog.tsx')).RevokeDialog)
+const endSession = part(async () => (await import('../../components/endsession.tsx')).EndSession)
 
-/** What can be done with the key as a whole. */
+/** What can be done with the key as a whole. The key of a command ends, and has no other value. */
 export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onClose'> & { onRotate(): void }) {
   const { metadata, spec } = accessKey
-  const [open, setOpen] = useState<{ action: ActionName | 'scope'; seen: AccessKey }>()
+  const { name, uid } = metadata
+  const [open, setOpen] = useState<{ action: ActionName | 'scope' | 'made'; seen: AccessKey }>()
   usePreload(dialog)
   usePreload(scopeDialog)
-  const choose = (action: ActionName | 'scope') => () => setOpen({ action, seen: accessKey })
+  usePreload(revokeDialog)
   const close = () => setOpen(undefined)
+  const button = (action: ActionName | 'scope' | 'made', word: string) => (
+    <button
+      type="button"
+      class={action === 'delete' ? 'caution' : undefined}
+      onClick={() => setOpen({ action, seen: accessKey })}
+    >
+      {word}
+    </button>
+  )
   return (
     <>
-      <button type="button" class="primary" onClick={onRotate}>
-        Rotate
-      </button>
-      <button type="button" onClick={choose('edit')}>
-        Edit
-      </button>
-      <button type="button" onClick={choose('scope')}>
-        Edit scope
-      </button>
-      <a class="button" href={hrefOf('may-it', [], { key: metadata.name })}>
-        Check access
-      </a>
-      <a class="button" href={hrefOf('new-key', [], { like: metadata.name })}>
-        Duplicate
-      </a>
-      <a class="button" href={hrefOf('whose')}>
-        Report a leak
-      </a>
-      <button type="button" onClick={choose('disable')}>
-        {spec.disabled ? 'Enable' : 'Disable'}
-      </button>
-      <button type="button" class="caution" onClick={choose('delete')}>
-        Delete
-      </button>
-      {open?.action === 'scope' ? (
-        <DialogPart dialog={scopeDialog} accessKey={open.seen} refresh={refresh} onClose={close} />
+      {!isSession(accessKey) ? (
+        <button type="button" class="primary" onClick={onRotate}>
+          Rotate
+        </button>
       ) : (
-        open && (
-          <DialogPart dialog={dialog} action={open.action} accessKey={open.seen} refresh={refresh} onClose={close} />
+        isActive(accessKey) && (
+          <InPlace of={endSession} what="How to end it" accessKey={accessKey} list={hrefOf('keys')} />
         )
+      )}
+      {button('edit', 'Edit')}
+      <Menu label="More actions">
+        {button('scope', 'Edit scope')}
+        <a class="button" href={hrefOf('may-it', [], { key: name })}>
+          Check access
+        </a>
+        <a class="button" href={hrefOf('new-key', [], { like: name })}>
+          Duplicate
+        </a>
+        <a class="button" href={hrefOf('whose')}>
+          Report a leak
+        </a>
+        {button('disable', spec.disabled ? 'Enable' : 'Disable')}
+        {button('made', 'Revoke all that it made')}
+        {button('delete', 'Delete')}
+      </Menu>
+      {open?.action === 'scope' && (
+        <DialogPart dialog={scopeDialog} accessKey={open.seen} refresh={refresh} onClose={close} />
+      )}
+      {open?.action === 'made' && (
+        <DialogPart
+          dialog={revokeDialog}
+          title={`Revoke all that ${name} made`}
+          about={`The keys that it made, and what those made. ${name} itself stays as it is.`}
+          keys={{ madeWith: { uid } }}
+          onClose={close}
+        />
+      )}
+      {open && open.action !== 'scope' && open.action !== 'made' && (
+        <DialogPart dialog={dialog} action={open.action} accessKey={open.seen} refresh={refresh} onClose={close} />
       )}
     </>
   )

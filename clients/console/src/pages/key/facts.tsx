@@ -1,24 +1,22 @@
 import type { ComponentChildren } from 'preact'
 import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { otherTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
-import type { AccessKey } from '../../../../core/src/objects.ts'
+import type { AccessKey, KeyValue } from '../../../../core/src/objects.ts'
+import { isActive } from '../../api/keyfacts.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { Time } from '../../components/time.tsx'
 import { hrefOf } from '../../text/routes.ts'
 import { scopeEntries } from '../../text/scopeentries.ts'
-import { historyOf } from './history.ts'
 
-/** Everything that the object says of the key. */
+/** What the object says of the key besides the line at the top. */
 export function Facts({ accessKey }: { accessKey: AccessKey }) {
   const { metadata, spec, status = {} } = accessKey
   const { labels = {}, annotations = {} } = metadata
+  const entries = scopeEntries(spec.scope)
   return (
     <section class="card facts" aria-labelledby="facts">
       <h2 id="facts">About this key</h2>
       <dl>
-        <Fact term="Owner">
-          <Foreign text={status.owner ?? 'unknown'} />
-        </Fact>
         {spec.groups && spec.groups.length > 0 && (
           <Fact term="Groups">
             <Texts texts={spec.groups} />
@@ -38,13 +36,7 @@ export function Facts({ accessKey }: { accessKey: AccessKey }) {
           ) : null
         })}
         <Fact term="May do">
-          <Scope scope={spec.scope} />
-        </Fact>
-        <Fact term="Expires">
-          <Expiry accessKey={accessKey} />
-        </Fact>
-        <Fact term="Last used">
-          {status.lastActivity ? <Time at={status.lastActivity} direction="past" isDated /> : 'never'}
+          <Texts texts={entries.length === 0 ? [scopeWords(spec.scope)] : entries} />
         </Fact>
         {status.lastSources && status.lastSources.length > 0 && (
           <Fact term="Used from">
@@ -72,15 +64,20 @@ export function Facts({ accessKey }: { accessKey: AccessKey }) {
         )}
         <Pairs term="Labels" pairs={labels} />
         <Pairs term="Annotations" pairs={annotations} />
-        <Fact term="Dates">
-          <ul>
-            {historyOf(accessKey, new Date()).map(({ at, words }) => (
-              <li key={words}>
-                {words} <Time at={at} direction="past" isDated />
-              </li>
-            ))}
-          </ul>
+        <Fact term="Created">
+          <Time at={metadata.creationTimestamp} direction="past" isDated />
         </Fact>
+        {status.values && (
+          <Fact term="Values">
+            <ul>
+              {status.values.map((value) => (
+                <li key={value.state}>
+                  <Value value={value} isActive={isActive(accessKey)} />
+                </li>
+              ))}
+            </ul>
+          </Fact>
+        )}
       </dl>
     </section>
   )
@@ -146,29 +143,44 @@ function Pairs({ term, pairs }: { term: string; pairs: Record<string, string> })
   )
 }
 
-function Scope({ scope }: { scope: AccessKey['spec']['scope'] }) {
-  const entries = scopeEntries(scope)
-  return (
-    <>
-      <Foreign text={scopeWords(scope)} />
-      {(entries.length > 1 || scope?.rules?.length) && (
-        <details>
-          <summary>Entry by entry</summary>
-          <Texts texts={entries} />
-        </details>
-      )}
-    </>
-  )
+const STATES: Readonly<Record<string, string>> = {
+  Current: 'works',
+  Pending: 'works, and replaces the other one at its first use',
+  Retiring: 'works until it ends',
 }
 
-function Expiry({ accessKey: { spec, status } }: { accessKey: AccessKey }) {
-  if (!status?.expirationTimestamp) return <>never</>
-  return (
-    <>
-      <Time at={status.expirationTimestamp} direction="future" isDated />
-      {spec.ttlAfterLastActivity && status.phase !== 'Expired' && ' unless it is used before'}
-    </>
-  )
+/** Says what is known of a value, which only its holders know. */
+const Value = ({ value: { state, hint, made, lastActivity, until }, isActive }: ValueProps) => (
+  <>
+    {hint && (
+      <code>
+        …<Foreign text={hint} />
+      </code>
+    )}{' '}
+    {isActive ? (STATES[state] ?? state) : 'does not work'}
+    {made && (
+      <>
+        , made <Time at={made} direction="past" isDated />
+      </>
+    )}
+    {lastActivity ? (
+      <>
+        , last used <Time at={lastActivity} direction="past" isDated />
+      </>
+    ) : (
+      ', not used yet'
+    )}
+    {until && (
+      <>
+        , ends <Time at={until} direction="future" isDated />
+      </>
+    )}
+  </>
+)
+
+interface ValueProps {
+  value: KeyValue
+  isActive: boolean
 }
 
 /** Links to the list of all keys that the maker made. Another key may have its name by now. */

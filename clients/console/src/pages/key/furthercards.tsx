@@ -1,43 +1,54 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { MINUTE_MS } from '../../../../../lib/engine/meta/value/durations.ts'
 import type { AccessKey, KeyHistory } from '../../../../core/src/objects.ts'
+import { isSession } from '../../../../core/src/sessions.ts'
 import type { KeyUsage } from '../../../../core/src/usage.ts'
+import { isActive } from '../../api/keyfacts.ts'
 import { paths } from '../../api/paths.ts'
 import { Code } from '../../components/code.tsx'
-import { isUnknown, type Reading, useReading } from '../../components/hooks/usereading.ts'
+import { type Polled, usePolled } from '../../session/usepolled.ts'
 import { type Json, toYaml } from '../../text/yaml.ts'
+import { HistoryCard } from './historycard.tsx'
 import { MadeCard } from './madecard.tsx'
-import { HistoryCard } from './timeline/historycard.tsx'
 import { AdviceCard } from './usage/advicecard.tsx'
 import { FormerScopeCard } from './usage/formerscope.tsx'
 import { UseCard } from './usage/usecard.tsx'
-import { ValuesCard } from './valuescard.tsx'
 
 export interface FurtherCardsProps {
   accessKey: AccessKey
-  history: Reading<KeyHistory>
+  history: Polled<KeyHistory>
   /** Reads the key again. */
   refresh(): Promise<void>
 }
 
-/** Two columns: what the key did and what happened to it, and its values, what it made and the object itself. */
+/** How often the use is read: it changes by the day. */
+const SELDOM_MS = 10 * MINUTE_MS
+
+/** Two columns: what the key did, and what happened to it. There is no advice about a key that does not work, or ends with its command. */
 export function FurtherCards({ accessKey, history, refresh: readKey }: FurtherCardsProps) {
-  const usage = useReading<KeyUsage>(paths.usage(accessKey.metadata.name))
+  const { name, uid } = accessKey.metadata
+  const usage = usePolled<KeyUsage>(
+    `usage/${uid}`,
+    async ({ api }, signal) => (await api.send<{ status?: KeyUsage }>(paths.usage(name), { signal })).status ?? {},
+    SELDOM_MS,
+  )
   useAfterChange(accessKey, history.refresh)
   const refresh = async () => {
-    usage.refresh()
-    history.refresh()
+    void usage.refresh()
+    void history.refresh()
     await readKey()
   }
   return (
     <>
       <div>
         <FormerScopeCard accessKey={accessKey} refresh={refresh} />
-        {!isUnknown(usage.error) && <UseCard accessKey={accessKey} reading={usage} />}
-        {usage.data && <AdviceCard accessKey={accessKey} usage={usage.data} refresh={refresh} />}
-        {!isUnknown(history.error) && <HistoryCard reading={history} />}
+        <UseCard accessKey={accessKey} reading={usage} />
+        {usage.data && isActive(accessKey) && !isSession(accessKey) && (
+          <AdviceCard accessKey={accessKey} usage={usage.data} refresh={refresh} />
+        )}
       </div>
       <div>
-        <ValuesCard accessKey={accessKey} />
+        <HistoryCard reading={history} />
         <MadeCard accessKey={accessKey} />
         <details class="card">
           <summary>YAML</summary>
@@ -52,14 +63,16 @@ export function FurtherCards({ accessKey, history, refresh: readKey }: FurtherCa
 const KEPT_MS = 65_000
 
 /** Calls `read` after a change of the key, and again once the history has it. */
-function useAfterChange({ metadata: { resourceVersion } }: AccessKey, read: () => void): void {
+function useAfterChange({ metadata: { resourceVersion } }: AccessKey, read: () => unknown): void {
   const first = useRef(resourceVersion)
+  const latest = useRef(read)
+  latest.current = read
   useEffect(() => {
     if (resourceVersion === first.current) return
-    read()
-    const timer = setTimeout(read, KEPT_MS)
+    latest.current()
+    const timer = setTimeout(() => latest.current(), KEPT_MS)
     return () => clearTimeout(timer)
-  }, [resourceVersion, read])
+  }, [resourceVersion])
 }
 
 /** Returns the object as the server has returned it: its value is in no answer to a read. */

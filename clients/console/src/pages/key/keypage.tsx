@@ -1,18 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { MINUTE_MS } from '../../../../../lib/engine/meta/value/durations.ts'
 import { isName } from '../../../../core/src/forms.ts'
-import { actorWords } from '../../../../core/src/historywords.ts'
 import type { AccessKey, KeyHistory } from '../../../../core/src/objects.ts'
-import { disabledReason } from '../../api/keyfacts.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
-import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
-import { type Reading, useReading } from '../../components/hooks/usereading.ts'
-import { KeyState } from '../../components/keystate.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
-import { Time } from '../../components/time.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { type Polled, usePolled } from '../../session/usepolled.ts'
@@ -20,10 +15,10 @@ import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import { Actions } from './actions.tsx'
 import { Facts } from './facts.tsx'
-import { LeakNotice } from './leaknotice.tsx'
 import { progressOf, rotationOf, valuesOf } from './rotation/rotation.ts'
 import { RotationCard } from './rotation/rotationcard.tsx'
 import { useOpened } from './rotation/userotation.ts'
+import { States } from './states.tsx'
 
 const EVERY_MS = 15_000
 /** While a rotation waits for the first use of its new value. */
@@ -105,48 +100,6 @@ function Replaced({ accessKey: { metadata } }: { accessKey: AccessKey }) {
   )
 }
 
-interface StatesProps {
-  accessKey: AccessKey
-  isOwn: boolean
-  isGone: boolean
-  history: Reading<KeyHistory>
-}
-
-/** Says in which state the key is, and who disabled it, when and why, as far as that is known. */
-function States({ accessKey, isOwn, isGone, history }: StatesProps) {
-  const reason = disabledReason(accessKey)
-  const act = accessKey.spec.disabled ? history.data?.events?.find(({ how }) => how === 'Disabled') : undefined
-  const actor = act && actorWords(act)
-  return (
-    <div class="states">
-      <p class="badges">
-        {isGone ? <Badge tone="bad" text="Deleted" /> : <KeyState accessKey={accessKey} />}
-        {isOwn && <Badge tone="plain" text="Current session" />}
-      </p>
-      {!isGone && (reason || act) && (
-        <p>
-          Disabled
-          {reason && (
-            <>
-              : <Foreign text={reason} />
-            </>
-          )}
-          {actor && (
-            <>
-              , by <Foreign text={actor} />
-            </>
-          )}
-          {act && (
-            <>
-              , <Time at={act.time} direction="past" isDated />
-            </>
-          )}
-        </p>
-      )}
-    </div>
-  )
-}
-
 const further = part(async () => (await import('./furthercards.tsx')).FurtherCards)
 
 interface DetailsProps {
@@ -158,14 +111,21 @@ interface DetailsProps {
   polled: Polled<AccessKey>
 }
 
-/** Shows the key in the order of wanting: its state and what needs doing, what it did and what happened to it, and the rest. */
+/** How often is read what costs more than the key: its use and its history. A change of the key reads them, too. */
+const SELDOM_MS = 10 * MINUTE_MS
+
+/** Shows the key in the order of wanting: what it is and what needs doing, what it may do, what it did and what happened to it. */
 function Details({ accessKey, isOwn, isGone, rotating, polled: { refresh } }: DetailsProps) {
-  const history = useReading<KeyHistory>(paths.history(accessKey.metadata.name))
+  const { name, uid } = accessKey.metadata
+  const history = usePolled<KeyHistory>(
+    `history/${uid}`,
+    async ({ api }, signal) => (await api.send<{ status?: KeyHistory }>(paths.history(name), { signal })).status ?? {},
+    SELDOM_MS,
+  )
   const isUnderWay = rotationOf(valuesOf(accessKey)).step !== 'make' || accessKey.status?.leak !== undefined
   return (
     <>
-      <States accessKey={accessKey} isOwn={isOwn} isGone={isGone} history={history} />
-      {!isGone && <LeakNotice accessKey={accessKey} />}
+      <States accessKey={accessKey} isOwn={isOwn} isGone={isGone} history={history.data} />
       <div class="key">
         {!isGone && (isUnderWay || rotating !== undefined) && (
           <RotationCard accessKey={accessKey} refresh={refresh} asked={rotating ?? 0} />

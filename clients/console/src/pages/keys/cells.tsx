@@ -4,6 +4,7 @@ import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { isSession } from '../../../../core/src/sessions.ts'
 import { disabledReason, isActive } from '../../api/keyfacts.ts'
 import { Badge } from '../../components/badge.tsx'
+import { Ends } from '../../components/ends.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { KeyState } from '../../components/keystate.tsx'
 import { InPlace, part } from '../../components/part.tsx'
@@ -68,19 +69,9 @@ export function Used({ row: { key } }: { row: Row }) {
 
 export const Made = ({ row: { key } }: { row: Row }) => <Time at={key.metadata.creationTimestamp} direction="past" />
 
-export function Expires({ row: { key } }: { row: Row }) {
-  const { spec, status } = key
-  if (!status?.expirationTimestamp) return <span class="muted">never</span>
-  const isSliding = spec.ttlAfterLastActivity && status.phase !== 'Expired'
-  return (
-    <span>
-      <Time at={status.expirationTimestamp} direction="future" />
-      {isSliding && <span class="muted"> if not used</span>}
-    </span>
-  )
-}
+export const Expires = ({ row: { key } }: { row: Row }) => <Ends accessKey={key} />
 
-const endSession = part(async () => (await import('./endsession.tsx')).EndSession)
+const endSession = part(async () => (await import('../../components/endsession.tsx')).EndSession)
 
 /** Shows the state, and on hover why somebody disabled the key. */
 export function State({ row: { key } }: { row: Row }) {

@@ -18,7 +18,7 @@ export function Help({ onClose }: { onClose(): void }) {
     // Each is a dialog of its own, which takes the focus.
     <Dialog title={shown} onClose={onClose} key={shown}>
       {shown === MENU && (
-        <ul class="menu">
+        <ul class="help">
           {[DOCUMENTATION, SHORTCUTS].map((one) => (
             <li key={one}>
               <button type="button" onClick={() => show(one)}>

@@ -20,12 +20,15 @@ export interface PaletteProps {
 
 /** Returns the buttons and links beside the title of the page, which is behind the palette. */
 const pageActions = (): Choice[] =>
-  Array.from(document.querySelectorAll<HTMLElement>('header.page .actions > :is(button, a)'), (one) => ({
-    id: `own ${one.textContent}`,
-    title: one.textContent,
-    kind: 'Action',
-    act: () => one.click(),
-  }))
+  Array.from(
+    document.querySelectorAll<HTMLElement>('header.page .actions :is(button:not([popovertarget]), a)'),
+    (one) => ({
+      id: `own ${one.textContent}`,
+      title: one.textContent,
+      kind: 'Action',
+      act: () => one.click(),
+    }),
+  )
 
 /**
  * A field whose list of choices leads to objects, pages and actions. What is typed is kept nowhere. The server is asked for the beginning of a

@@ -4,9 +4,7 @@ import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
 import { SelectField } from '../../../components/forms/selectfield.tsx'
-import { Terminal } from '../../../components/terminal.tsx'
 import { useSession } from '../../../session/session.ts'
-import { shellWord } from '../../../text/kubectl.ts'
 import type { RotationControl } from './userotation.ts'
 
 const OVERLAPS: readonly [seconds: number, words: string][] = [
@@ -19,14 +17,13 @@ const OVERLAPS: readonly [seconds: number, words: string][] = [
 ]
 
 export interface MakeValueProps {
-  accessKey: AccessKey
   control: RotationControl
   isReplacement?: boolean
   onDone?(): void
 }
 
 /** Asks for the overlap, and makes the value. */
-export function MakeValue({ accessKey, control, isReplacement = false, onDone }: MakeValueProps) {
+export function MakeValue({ control, isReplacement = false, onDone }: MakeValueProps) {
   const { self } = useSession()
   const [overlap, setOverlap] = useState<number>(HOUR_SECONDS)
   // A key with this role needs an overlap in which its owner can notice.
@@ -60,16 +57,6 @@ export function MakeValue({ accessKey, control, isReplacement = false, onDone }:
           {control.isBusy ? 'Making…' : isReplacement ? 'Replace the new value' : 'Make a new value'}
         </button>
       </div>
-      {!isReplacement && (
-        <Terminal
-          commands={[
-            {
-              title: 'Makes the value, stores it, and uses it once',
-              text: `keyplane rotate ${shellWord(accessKey.metadata.name)} -- gh secret set KEYPLANE_KEY --repo OWNER/REPOSITORY`,
-            },
-          ]}
-        />
-      )}
     </form>
   )
 }

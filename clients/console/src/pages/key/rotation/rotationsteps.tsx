@@ -1,14 +1,17 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AccessKey } from '../../../../../core/src/objects.ts'
+import { Code } from '../../../components/code.tsx'
 import { Foreign } from '../../../components/foreign.tsx'
 import { ErrorNotice, Notice } from '../../../components/notice.tsx'
 import { Time } from '../../../components/time.tsx'
 import { useSession } from '../../../session/session.ts'
+import { shellWord } from '../../../text/kubectl.ts'
 import { rotationOf, sourceOf, valuesOf, whyNot } from './rotation.ts'
 import { Finish, MakeValue } from './rotationforms.tsx'
-import { RotationStep, type StepState } from './rotationstep.tsx'
-import { StoreCommands } from './storecommands.tsx'
 import { type RotationControl, type RotationProps, useRotation } from './userotation.ts'
+
+type StepState = 'done' | 'now' | 'later'
 
 const STEPS = ['make', 'use', 'overlap'] as const
 
@@ -35,7 +38,7 @@ export function RotationSteps({ accessKey, refresh }: RotationProps) {
         <ol class="steps">
           <RotationStep title="Make a new value" state={stateOf('make')}>
             {step === 'make' ? (
-              !control.lost && <MakeValue accessKey={accessKey} control={control} />
+              !control.lost && <MakeValue control={control} />
             ) : (
               <p>{fresh?.made && <Time at={fresh.made} direction="past" />}</p>
             )}
@@ -85,6 +88,33 @@ export function RotationSteps({ accessKey, refresh }: RotationProps) {
   )
 }
 
+const RotationStep = ({ title, state, children }: { title: string; state: StepState; children: ComponentChildren }) => (
+  <li class={`step ${state}`} aria-current={state === 'now' ? 'step' : undefined}>
+    <h3>
+      {title} <span class="hidden">({state})</span>
+    </h3>
+    {children}
+  </li>
+)
+
+/** Command lines that store the value. Each asks for it: it is part of no command line. */
+const StoreCommands = ({ name }: { name: string }) => (
+  <>
+    <p>
+      Store the value <strong>before</strong> anything uses it. These commands ask for it, so it stays out of the shell
+      history. End the input of the second and third command with Ctrl-D.
+    </p>
+    <Code
+      title="Commands"
+      text={[
+        'gh secret set KEYPLANE_KEY --repo OWNER/REPOSITORY',
+        `aws secretsmanager put-secret-value --secret-id ${shellWord(name)} --secret-string file:///dev/stdin`,
+        `kubectl create secret generic ${shellWord(name)} --from-file=key=/dev/stdin --dry-run=client -o yaml | kubectl apply -f -`,
+      ].join('\n')}
+    />
+  </>
+)
+
 const Lost = ({ control }: { control: RotationControl }) => (
   <Notice tone="warn" title="The key may or may not have the new value">
     <p>
@@ -126,7 +156,7 @@ function Waiting({ accessKey, control }: { accessKey: AccessKey; control: Rotati
           The new value is lost
         </button>
       </div>
-      {isLost && <MakeValue accessKey={accessKey} control={control} isReplacement onDone={() => setLost(false)} />}
+      {isLost && <MakeValue control={control} isReplacement onDone={() => setLost(false)} />}
     </>
   )
 }

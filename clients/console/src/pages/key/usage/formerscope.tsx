@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
+import { scopeWords } from '../../../../../../lib/access/scopes/words.ts'
 import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
 import { Foreign } from '../../../components/foreign.tsx'
 import { useNow } from '../../../components/hooks/usenow.ts'
 import { DialogPart, part, usePreload } from '../../../components/part.tsx'
 import { Time } from '../../../components/time.tsx'
-import { mayWords } from '../actions/difference.ts'
 import type { ScopeStep } from './scopestep.ts'
 
 const dialog = part(async () => (await import('./scopestepdialog.tsx')).ScopeStepDialog)
@@ -53,7 +53,7 @@ export function FormerScopeCard({ accessKey, refresh }: FormerScopeCardProps) {
       {hasFormer && (
         <>
           <p>
-            Before the last change of its scope, the key could <Foreign text={mayWords(former.scope)} />.
+            Before the last change of its scope, the key could do: <Foreign text={scopeWords(former.scope)} />.
             {former.until && (
               <>
                 {' '}
@@ -66,11 +66,11 @@ export function FormerScopeCard({ accessKey, refresh }: FormerScopeCardProps) {
       )}
       {added.length > 0 && (
         <>
-          <p>Changes with scoped access keys have added scopes, which limit the key besides its own. It may only:</p>
+          <p>Changes with scoped access keys have added scopes, which limit the key besides its own:</p>
           <ul class="bullets">
             {added.map((scope) => (
-              <li key={mayWords(scope)}>
-                <Foreign text={mayWords(scope)} />
+              <li key={scopeWords(scope)}>
+                <Foreign text={scopeWords(scope)} />
               </li>
             ))}
           </ul>

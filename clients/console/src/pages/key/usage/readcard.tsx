@@ -1,19 +1,19 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { errorWords } from '../../../api/status.ts'
+import { ApiError, errorWords } from '../../../api/status.ts'
 import { Foreign } from '../../../components/foreign.tsx'
-import type { Reading } from '../../../components/hooks/usereading.ts'
-import { Time } from '../../../components/time.tsx'
+import type { Polled } from '../../../session/usepolled.ts'
 
 export interface ReadCardProps<T> {
   title: string
-  reading: Reading<T>
+  reading: Polled<T>
   children(data: T): ComponentChildren
 }
 
-/** Shows a card of what is read once, with how old it is and a button that reads it again. */
-export function ReadCard<T>({ title, reading: { data, at, error, isBusy, refresh }, children }: ReadCardProps<T>) {
+/** Shows a card of what is read besides the key. An older server, which does not know it, has no card. */
+export function ReadCard<T>({ title, reading: { data, error }, children }: ReadCardProps<T>) {
   const id = useId()
+  if (error instanceof ApiError && [404, 405].includes(error.code)) return null
   const words = error === undefined ? undefined : errorWords(error)
   return (
     <section class="card" aria-labelledby={id}>
@@ -25,16 +25,6 @@ export function ReadCard<T>({ title, reading: { data, at, error, isBusy, refresh
         </p>
       )}
       {data !== undefined && children(data)}
-      <p class="reading muted">
-        {at && (
-          <span>
-            As of <Time at={at.toISOString()} direction="past" />
-          </span>
-        )}
-        <button type="button" class="quiet" aria-label={`Refresh: ${title}`} disabled={isBusy} onClick={refresh}>
-          Refresh
-        </button>
-      </p>
     </section>
   )
 }

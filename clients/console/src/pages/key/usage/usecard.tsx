@@ -1,12 +1,13 @@
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { type KeyUsage, noRequestsWords, requestsIn, type UsageEntry } from '../../../../../core/src/usage.ts'
+import { Badge } from '../../../components/badge.tsx'
 import { Foreign } from '../../../components/foreign.tsx'
-import type { Reading } from '../../../components/hooks/usereading.ts'
+import type { Polled } from '../../../session/usepolled.ts'
 import { ReadCard } from './readcard.tsx'
 import { clusterWords, type LineWords, lineWords, onDay, recordingWords } from './usedlines.ts'
 
 /** Says which lines of its scope the key used, in which clusters, and for which requests. */
-export const UseCard = ({ accessKey, reading }: { accessKey: AccessKey; reading: Reading<KeyUsage> }) => (
+export const UseCard = ({ accessKey, reading }: { accessKey: AccessKey; reading: Polled<KeyUsage> }) => (
   <ReadCard title="Use" reading={reading}>
     {(usage) => (
       <>
@@ -31,11 +32,8 @@ function Lines({ lines }: { lines: readonly LineWords[] }) {
       <ul class="lines">
         {lines.map(({ line, words, state, stateWords }) => (
           <li key={line}>
-            <Mark state={state} />
-            <span>
-              <Foreign text={words} />
-              <span class="muted block">{stateWords}</span>
-            </span>
+            <Foreign text={words} />
+            <Badge tone={TONES[state]} text={stateWords} />
           </li>
         ))}
       </ul>
@@ -43,18 +41,7 @@ function Lines({ lines }: { lines: readonly LineWords[] }) {
   )
 }
 
-const SHAPES = {
-  Used: <path d="M3 8.5l3.5 3.5L13 4.5" />,
-  Unused: <circle cx="8" cy="8" r="5" />,
-  Unknown: <path d="M5 6a3 3 0 1 1 4.5 2.6C8.4 9.2 8 9.7 8 10.5M8 13v.6" />,
-} as const
-
-/** The state as a shape. The words beside it say the same. */
-const Mark = ({ state }: { state: LineWords['state'] }) => (
-  <svg class={`mark ${state.toLowerCase()}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-    {SHAPES[state]}
-  </svg>
-)
+const TONES = { Used: 'good', Unused: 'warn', Unknown: 'plain' } as const
 
 function Clusters({ clusters }: { clusters: NonNullable<KeyUsage['clusters']> }) {
   if (clusters.length === 0) return null

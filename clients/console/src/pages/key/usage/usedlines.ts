@@ -20,7 +20,7 @@ export interface LineWords {
 const STATES = {
   Used: 'Used',
   Unused: 'Unused',
-  Unknown: 'Unknown: it could be used where nothing is recorded',
+  Unknown: 'Unknown',
 } as const
 
 /** Returns the lines in words. Those that the key inherited are named only: its own object does not have them. */

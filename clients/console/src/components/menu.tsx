@@ -1,0 +1,20 @@
+import type { ComponentChildren } from 'preact'
+import { useId, useRef } from 'preact/hooks'
+
+/** A button that opens further actions below it. The browser closes them with Escape or a click elsewhere. */
+export function Menu({ label, children }: { label: string; children: ComponentChildren }) {
+  const id = useId()
+  const list = useRef<HTMLDivElement>(null)
+  return (
+    <>
+      <button type="button" popovertarget={id} aria-label={label} title={label}>
+        ⋯
+      </button>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a key that presses an action of the list clicks, too. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: as above. */}
+      <div class="menu" popover="auto" id={id} ref={list} onClick={() => list.current?.hidePopover()}>
+        {children}
+      </div>
+    </>
+  )
+}

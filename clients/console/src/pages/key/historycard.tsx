@@ -1,0 +1,46 @@
+import { actorWords, eventDetails, eventWords, LATE } from '../../../../core/src/historywords.ts'
+import type { KeyHistory } from '../../../../core/src/objects.ts'
+import { Foreign } from '../../components/foreign.tsx'
+import { Time } from '../../components/time.tsx'
+import type { Polled } from '../../session/usepolled.ts'
+import { ReadCard } from './usage/readcard.tsx'
+
+/** Shows what happened to the key as acts, such as `scope changed by admin`, the newest first. */
+export const HistoryCard = ({ reading }: { reading: Polled<KeyHistory> }) => (
+  <ReadCard title="History" reading={reading}>
+    {({ since, events = [] }) => (
+      <>
+        <ol class="timeline">
+          {events.map((event, index) => {
+            const actor = actorWords(event)
+            const details = eventDetails(event).join(', ')
+            return (
+              <li key={`${event.time} ${event.type} ${index}`}>
+                <span>
+                  <Foreign text={actor ? `${eventWords(event)} by ${actor}` : eventWords(event)} />
+                  {details !== '' && (
+                    <span class="muted block">
+                      <Foreign text={details} />
+                    </span>
+                  )}
+                </span>
+                <Time at={event.time} direction="past" isDated />
+              </li>
+            )
+          })}
+        </ol>
+        <p class="hint">
+          {events.length === 0 && 'Nothing is recorded. '}
+          {since === undefined ? (
+            'It is not known yet how far back the history goes.'
+          ) : (
+            <>
+              Kept since <Time at={since} direction="past" isDated />.
+            </>
+          )}{' '}
+          {LATE}
+        </p>
+      </>
+    )}
+  </ReadCard>
+)
