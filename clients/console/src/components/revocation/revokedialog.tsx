@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type RevocationStatus, totalOf } from '../../../../core/src/objects.ts'
 import { useSession } from '../../session/session.ts'
@@ -133,6 +134,8 @@ export function RevokeDialog({ title, about, keys, onClose }: RevokeDialogProps)
 
 function Selection({ selected, isBusy }: { selected: RevocationStatus; isBusy: boolean }) {
   const { matched = 0, byOwner = {}, keys = [], federatedIdentityCredentials: trusts } = selected
+  const { items = [], matched: all = 0 } = trusts ?? {}
+  const unlisted = all - items.length
   if (totalOf(selected).matched === 0) return <p role="status">{noneWords(selected)} There is nothing to revoke.</p>
   const owners = Object.entries(byOwner).map(([owner, count]) => `${owner} (${count})`)
   return (
@@ -152,23 +155,25 @@ function Selection({ selected, isBusy }: { selected: RevocationStatus; isBusy: b
       <section class="selection" tabIndex={0} aria-label="What matches" aria-busy={isBusy}>
         <ul>
           {keys.map(({ name = '', displayName, lastActivity }) => (
-            <li key={name}>
-              <Foreign text={name} />{' '}
-              <span class="muted">
-                {displayName && <Foreign text={displayName} />}{' '}
-                {lastActivity ? (
-                  <>
-                    used <Time at={lastActivity} direction="past" />
-                  </>
-                ) : (
-                  'never used'
-                )}
-              </span>
-            </li>
+            <Matched name={name} key={name}>
+              {displayName && <Foreign text={displayName} />}{' '}
+              {lastActivity ? (
+                <>
+                  used <Time at={lastActivity} direction="past" />
+                </>
+              ) : (
+                'never used'
+              )}
+            </Matched>
           ))}
           {matched > keys.length && <li class="muted">and {matched - keys.length} more</li>}
+          {items.map(({ name = '', owner = '', displayName = '' }) => (
+            <Matched name={name} key={`trust ${name}`}>
+              trust of <Foreign text={[owner, displayName].filter(Boolean).join(' · ')} />
+            </Matched>
+          ))}
+          {unlisted > 0 && <li class="muted">and {trustsWords(unlisted)} more</li>}
         </ul>
-        {trusts && <Trusts trusts={trusts} />}
       </section>
     </>
   )
@@ -177,22 +182,8 @@ function Selection({ selected, isBusy }: { selected: RevocationStatus; isBusy: b
 const noneWords = ({ federatedIdentityCredentials: trusts }: RevocationStatus): string =>
   trusts ? 'No key and no trust matches.' : 'No key matches.'
 
-function Trusts({
-  trusts: { matched = 0, items = [] },
-}: {
-  trusts: NonNullable<RevocationStatus['federatedIdentityCredentials']>
-}) {
-  return (
-    <ul>
-      {items.map(({ name = '', owner = '', displayName = '' }) => (
-        <li key={name}>
-          <Foreign text={name} />{' '}
-          <span class="muted">
-            trust of <Foreign text={[owner, displayName].filter(Boolean).join(' · ')} />
-          </span>
-        </li>
-      ))}
-      {matched > items.length && <li class="muted">and {trustsWords(matched - items.length)} more</li>}
-    </ul>
-  )
-}
+const Matched = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <li>
+    <Foreign text={name} /> <span class="muted">{children}</span>
+  </li>
+)

@@ -1,7 +1,13 @@
 /** The rows of the scope picker: what a person chooses, the scope that it is, and what is wrong with it. */
 import type { Scope } from '../../../../core/src/objects.ts'
 import { holdsValue, LIKE_VALUE } from '../../text/keyvalue.ts'
-import type { Problem } from './problems.ts'
+
+/** What is wrong with a field of the form. */
+export interface Problem {
+  /** Such as `name`, or `3.project` for a part of a row of the scope. */
+  field: string
+  text: string
+}
 
 export const KINDS = ['project', 'virtualCluster', 'space', 'cluster', 'role', 'rule'] as const
 export type RowKind = (typeof KINDS)[number]

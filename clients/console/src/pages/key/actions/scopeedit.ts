@@ -1,8 +1,8 @@
 /** Makes the patch of an edited scope, for the version of the key that the person has seen. */
 import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
 import { ApiError } from '../../../api/status.ts'
-import type { Problem } from '../../../components/scope/problems.ts'
 import { rowsOfScope } from '../../../components/scope/rowsofscope.ts'
+import type { Problem } from '../../../components/scope/scoperows.ts'
 import { newRow, rowFieldOf, type ScopeRow, scopeOf } from '../../../components/scope/scoperows.ts'
 import { isSame } from '../../../text/same.ts'
 import type { KeyPatch } from './patchkey.ts'
