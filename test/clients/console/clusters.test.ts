@@ -281,15 +281,21 @@ describe('a kube config of a connected cluster', () => {
 })
 
 describe('the command that connects a cluster', () => {
-  const eks = { eks: 'EU_1', region: 'eu-west-1' }
-
   test.each([
-    ['flags', '~/.kube/config', '~/.kube/config'],
-    ['eks', '/a b', "'/a b' --eks EU_1 --region eu-west-1"],
-    ['accounts', '~/$x', "~/'$x' --tokens ServiceAccounts"],
-  ] as const)('by %s has each text as one word', (how, file, rest) =>
-    expect(connectCommand(how, 'eu', file, eks)).toBe(`keyplane clusters connect eu --from-kubeconfig ${rest}\n`),
+    ['flags', '~/.kube/config', '', '~/.kube/config'],
+    ['flags', 'x', 'k3s', 'x --for k3s'],
+    ['eks', '/a b', 'k3s', "'/a b' --eks EU_1 --region eu-west-1"],
+    ['accounts', '~/$x', 'k3s', "~/'$x' --tokens service-accounts"],
+  ] as const)('by %s has each text as one word', (how, file, platform, rest) =>
+    expect(connectCommand({ how, name: 'eu', file, platform, eks: 'EU_1', region: 'eu-west-1' })).toBe(
+      `keyplane clusters connect eu --from-kubeconfig ${rest}\n`,
+    ),
   )
+
+  test('names the cluster in EKS as it is called here, unless it is called otherwise there', () => {
+    const given = { how: 'eks', name: 'eu', file: 'x', platform: '', eks: '', region: 'r' } as const
+    expect(connectCommand(given)).toContain(' --eks eu ')
+  })
 })
 
 describe('the file for curl', () => {

@@ -5,7 +5,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { DocumentationLink } from '../../components/documentationlink.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
-import { connectCommand, type How } from './ways.ts'
+import { type Connected, connectCommand, type How } from './ways.ts'
 
 const WAYS: readonly (readonly [how: How, words: string, hint: string])[] = [
   [
@@ -21,14 +21,19 @@ const WAYS: readonly (readonly [how: How, words: string, hint: string])[] = [
   ['accounts', 'With service accounts', 'For clusters whose flags you cannot set. Scopes do not hold there.'],
 ]
 
+const PLATFORMS = [['', 'Any'], ...['kubeadm', 'k3s', 'rke2', 'talos'].map((one) => [one, one] as const)] as const
+
+const EMPTY: Connected = { how: 'flags', name: '', file: '~/.kube/config', platform: '', eks: '', region: '' }
+
 /** Shows the command that connects a cluster. */
 export function ConnectDialog({ onClose }: { onClose(): void }) {
-  const [how, choose] = useState<How>('flags')
-  const [name, setName] = useState('')
-  const [file, setFile] = useState('~/.kube/config')
-  const [region, setRegion] = useState('')
-  const [eks, setEks] = useState('')
-  const isComplete = isName(name) && file.trim() !== '' && (how !== 'eks' || region.trim() !== '')
+  const [given, setGiven] = useState(EMPTY)
+  const { how, name, file, region } = given
+  const set = (part: Partial<Connected>) => setGiven((before) => ({ ...before, ...part }))
+  const text = (member: 'name' | 'file' | 'eks' | 'region', label: string, hint?: string) => (
+    <TextField label={label} hint={hint} value={given[member]} onInput={(value) => set({ [member]: value.trim() })} />
+  )
+  const isComplete = isName(name) && file !== '' && (how !== 'eks' || region !== '')
   return (
     <Dialog title="Connect a cluster" onClose={onClose} isWide>
       <SelectField
@@ -36,17 +41,22 @@ export function ConnectDialog({ onClose }: { onClose(): void }) {
         hint={WAYS.find(([one]) => one === how)?.[2]}
         value={how}
         options={WAYS.map(([one, words]) => [one, words])}
-        onChange={(one: How) => choose(one)}
+        onChange={(one: How) => set({ how: one })}
       />
-      <TextField label="Name" hint="Scopes and tokens name the cluster so." value={name} onInput={setName} />
-      <TextField label="Its kube config, on your machine" value={file} onInput={setFile} />
-      {how === 'eks' && <TextField label="Name in Amazon EKS, if it is another" value={eks} onInput={setEks} />}
-      {how === 'eks' && <TextField label="Region" hint="Such as eu-west-1." value={region} onInput={setRegion} />}
-      {isComplete ? (
-        <Code
-          title="Run it where the kube config is"
-          text={connectCommand(how, name, file.trim(), { eks: eks.trim() || name, region: region.trim() })}
+      {text('name', 'Name', 'Scopes and tokens name the cluster so.')}
+      {text('file', 'Its kube config, on your machine')}
+      {how === 'flags' && (
+        <SelectField
+          label="Control plane"
+          value={given.platform}
+          options={PLATFORMS}
+          onChange={(platform: string) => set({ platform })}
         />
+      )}
+      {how === 'eks' && text('eks', 'Name in Amazon EKS, if it is another')}
+      {how === 'eks' && text('region', 'Region', 'Such as eu-west-1.')}
+      {isComplete ? (
+        <Code title="Run it where the kube config is" text={connectCommand(given)} />
       ) : (
         <p class="hint">The command comes when the fields are filled.</p>
       )}

@@ -97,22 +97,28 @@ export function dailyCommands(place: Place, server: string): { login: string; me
   return { login, merge: `${own} --merge` }
 }
 
-interface Eks {
-  /** Its name in Amazon EKS. */
+/** How a cluster is connected: its API server asks keyplane, or its service accounts issue the tokens. */
+export type How = 'flags' | 'eks' | 'accounts'
+
+export interface Connected {
+  how: How
+  name: string
+  /** Its kube config on the machine of the person. */
+  file: string
+  /** What runs its control plane, if its flags are not set by hand. */
+  platform: string
+  /** Its name in Amazon EKS, and its region. */
   eks: string
   region: string
 }
 
-/** How a cluster is connected: its API server asks keyplane, or its service accounts issue the tokens. */
-export type How = 'flags' | 'eks' | 'accounts'
-
 /** Returns the command that connects a cluster. The shell knows the home folder in the path of the file. */
-export function connectCommand(how: How, name: string, file: string, { eks, region }: Eks): string {
+export function connectCommand({ how, name, file, platform, eks, region }: Connected): string {
   const path = file.startsWith('~/') ? `~/${shellWord(file.slice(2))}` : shellWord(file)
   const more = {
-    flags: '',
-    eks: ` ${option('--eks', eks)} ${option('--region', region)}`,
-    accounts: ' --tokens ServiceAccounts',
+    flags: platform && ` ${option('--for', platform)}`,
+    eks: ` ${option('--eks', eks || name)} ${option('--region', region)}`,
+    accounts: ' --tokens service-accounts',
   }
   return `keyplane clusters connect ${shellWord(name)} --from-kubeconfig ${path}${more[how]}\n`
 }
