@@ -109,7 +109,9 @@ describe('a key with role agent', () => {
     expect(await patched({ sourceCIDRs: ['10.0.0.0/8'] }, '?dryRun=All')).toContain('limited to fewer addresses')
     expect(await patched({ scope: { clusters: [{ cluster: 'us' }] } }, '?dryRun=All')).toContain('once it is narrowed')
     // The file of the cluster has the value that ends. One that it has already ends nothing, and a rotation waits for its use.
-    expect(await patched({ key: 'another-value-of-the-key-of-the-cluster' }, '?dryRun=All')).toContain('once its value is replaced')
+    expect(await patched({ key: 'another-value-of-the-key-of-the-cluster' }, '?dryRun=All')).toContain(
+      'once its value is replaced',
+    )
     expect(await patched({ key: agent.token }, '?dryRun=All')).toBe('')
     expect(warning(await server.post(`${path}/rotate?dryRun=All`, { spec: {} }))).toBe('')
     const deleted = await server.call(`${path}?dryRun=All`, { method: 'DELETE' })

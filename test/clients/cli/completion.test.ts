@@ -166,7 +166,10 @@ describe('names of the server', () => {
     const { tab, finish } = shell()
     for (const [words, names] of [
       [['clusters', 'show', 'tab'], ['tab-eu']],
-      [['kubeconfig', 'tab'], ['tab-eu', 'tab/dev']],
+      [
+        ['kubeconfig', 'tab'],
+        ['tab-eu', 'tab/dev'],
+      ],
       [['keys', 'create', '--project', 'tab'], ['tab']],
       [['keys', 'create', '--project=tab'], ['--project=tab']],
       [['keys', 'create', '--role', 'a'], ['agent']],
