@@ -3,7 +3,6 @@ import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { isName } from '../../../../core/src/forms.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
-import type { Trust } from '../../api/trusts.ts'
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { useLockout } from '../../components/forms/uselockout.tsx'
@@ -22,7 +21,7 @@ import { visible } from '../../text/visible.ts'
 import { toYaml } from '../../text/yaml.ts'
 import { type Draft, draftFor, fieldOf, type Problems, problemsOf, providerObject, trustObject } from './draft.ts'
 import { DisplayName, JobFields, OwnerFields, PlatformField, ProviderFields, RightsFields } from './newtrustfields.tsx'
-import type { Platform } from './platforms/platforms.ts'
+import type { FormProps } from './oftrust.tsx'
 import { usePlatforms } from './platforms/useplatforms.ts'
 
 const ofTrust = part(async () => (await import('./oftrust.tsx')).OfTrust)
@@ -63,14 +62,6 @@ export function NewTrustPage({ route: { query } }: { route: Route }) {
       </Fresh>
     </Page>
   )
-}
-
-export interface FormProps {
-  platforms: readonly Platform[]
-  first: Draft
-  providers: ReturnType<typeof useProviders>
-  /** The trust that the form changes, and the patch that does it. */
-  edited?: { trust: Trust; patch(draft: Draft): object } | undefined
 }
 
 function Form({ platforms, first, providers, edited }: FormProps) {

@@ -3,12 +3,22 @@ import { useRef } from 'preact/hooks'
 import { paths } from '../../api/paths.ts'
 import type { Trust } from '../../api/trusts.ts'
 import { Code } from '../../components/code.tsx'
+import type { useProviders } from '../../components/hooks/usetrusts.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh } from '../../components/page.tsx'
 import { usePolled } from '../../session/usepolled.ts'
 import { shellWord } from '../../text/kubectl.ts'
+import type { Draft } from './draft.ts'
 import { draftOf, trustPatch } from './existing.ts'
-import type { FormProps } from './newtrustpage.tsx'
+import type { Platform } from './platforms/platforms.ts'
+
+export interface FormProps {
+  platforms: readonly Platform[]
+  first: Draft
+  providers: ReturnType<typeof useProviders>
+  /** The trust that the form changes, and the patch that does it. */
+  edited?: { trust: Trust; patch(draft: Draft): object } | undefined
+}
 
 interface OfTrustProps extends Omit<FormProps, 'first' | 'edited'> {
   name: string
