@@ -90,6 +90,8 @@ const WAIT_MS = 15_000
 const RESERVE_MS = 5000
 /** How long a cluster may take to remove a Secret. */
 const REMOVAL_MS = 5000
+/** The part of a request that is left when a cluster was away all the time: an exchange takes its key back and says which one it was. */
+const ANSWER_MS = 2000
 /** By so much the clock of a cluster may be ahead or behind. */
 const SKEW_SECONDS = 1800
 
@@ -253,7 +255,8 @@ async function make(work: Work, recorded: Recorded): Promise<AccountToken | { mi
       return confirm(work, recorded, await tokenFor(work, recorded, asking))
     })
   } catch (error) {
-    const isRemoved = await removeBoundSecret(bound, request.target.key, services).then(
+    const wait = () => Math.min(REMOVAL_MS, request.deadline() - ANSWER_MS)
+    const isRemoved = await removeBoundSecret(bound, request.target.key, services, wait).then(
       () => true,
       () => false,
     )
@@ -366,9 +369,14 @@ const describe = ({ request: { user } }: Work) => ({
 /**
  * Removes a Secret. Rejects with a ClusterError unless its cluster confirms that. The address in stored credentials may be another one by
  * now: that the Secret is not there means nothing then. A cluster of EKS is asked where it was when the Secret was made, whatever its
- * object says by now.
+ * object says by now. The cluster has as many milliseconds as `wait` says.
  */
-export async function removeBoundSecret(bound: Bound, place: string, services: AccountServices): Promise<void> {
+export async function removeBoundSecret(
+  bound: Bound,
+  place: string,
+  services: AccountServices,
+  wait: () => number = () => REMOVAL_MS,
+): Promise<void> {
   const label = clusterIn(place)
   const { secretRef: reference, server: fallbackServer, authority } = bound
   const prefix = services.secretPrefix(place)
@@ -383,7 +391,7 @@ export async function removeBoundSecret(bound: Bound, place: string, services: A
     }
     const credentials = await credentialsAt(where, services, fresh)
     const client = services.connect(label, credentials, { keepsConnections: true })
-    const outcome = await removeSecret(bound, { client, signal: services.deadline(REMOVAL_MS) })
+    const outcome = await removeSecret(bound, { client, signal: services.deadline(Math.max(0, Math.floor(wait()))) })
     if (outcome === 'missing' && credentials.server !== bound.server)
       throw clusterError('credentials', label, 'their address has changed, and the cluster there has no such Secret')
   }

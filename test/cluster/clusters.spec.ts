@@ -2,22 +2,25 @@
 
 import { execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { decodeJwt } from 'jose'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { freePort } from '../../infra/local/host/freeport.ts'
 import type { WhenAway } from '../../lib/clusters/connect/clusterfiles.ts'
 import { PRIVATE_CLAIM } from '../../lib/clusters/token/contract.ts'
 import { signToken } from '../../lib/clusters/token/jwt.ts'
 import { generateAccessKey } from '../../lib/keys/credential/accesskey.ts'
 import { createCommandLine } from '../clients/cli/commandline.ts'
 import { objectsIn, readExample } from '../support/examples.ts'
-import { type Federation, startFederation } from '../support/federation.ts'
+import { exchangeForm, type Federation, startFederation } from '../support/federation.ts'
 import { createKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { makeAccounts, registerAccounts } from './accounts.ts'
 import { hasGo } from './golang.ts'
 import { changeKey, clusters, directToken, type Key, makeKey, management } from './keys.ts'
 import { chooseAddress, type Plane, startPlane } from './planes.ts'
@@ -28,6 +31,8 @@ let us: Plane
 let federation: Federation
 /** A key of alice in group dev, which has all rights in both clusters. */
 let ci: Key
+/** Has the audit logs of the clusters. */
+let folder: string
 /** Whether the last test has stopped the server. */
 let gone = false
 
@@ -65,12 +70,15 @@ async function connect(name: string, whenAway: WhenAway = 'refuse', flags: strin
     whenAway,
     accessKey: agent.value,
     signs: false,
-    flags,
+    flags: [...flags, `--audit-policy-file=${join(folder, 'policy')}`, `--audit-log-path=${join(folder, name)}`],
   })
 }
 
 beforeAll(async () => {
   server = await startServer()
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-audit-'))
+  const rules = [{ level: 'Metadata', omitStages: ['RequestReceived'] }]
+  await writeFile(join(folder, 'policy'), JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules }))
   federation = await startFederation(server)
   ;[eu, us] = await Promise.all([
     connect('eu'),
@@ -95,6 +103,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([eu?.stop(), us?.stop(), federation?.close()])
   if (!gone) await server?.stop()
+  if (folder) await rm(folder, { recursive: true, force: true })
 })
 
 describe('a token', () => {
@@ -477,6 +486,148 @@ describe('a key that was reported as leaked', () => {
     const status = async (credential: string) => (await eu.call(maps('space'), { token: credential })).status
     await expect.poll(async () => status(value), forgotten).toBe(200)
     await expect.poll(async () => status(await directToken(server, { ...key, value })), forgotten).toBe(200)
+  })
+})
+
+describe('one request of a job', () => {
+  const accounts = ['accounts-eu', 'accounts-us']
+  const list = '/api/v1/namespaces/default/configmaps'
+  let asia: Plane
+  let folderOfJob: string
+  /** The API server of each cluster. Those with flags also are those whose service accounts issue tokens, which need none. */
+  let planes: Record<string, Plane>
+
+  beforeAll(async () => {
+    folderOfJob = await mkdtemp(join(tmpdir(), 'keyplane-job-'))
+    asia = await connect('asia')
+    planes = { eu, us, asia, 'accounts-eu': eu, 'accounts-us': us }
+    for (const name of ['eu', 'us', 'asia']) {
+      const plane = planes[name] as Plane
+      const path = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
+      await plane.call(path, plane.certificate, { method: 'POST', body: bind('team:shop') })
+      const object = { apiVersion: 'management.platform/v1', kind: 'Cluster', metadata: { name } }
+      const certificateAuthorityData = Buffer.from(plane.authority.certificate).toString('base64')
+      const access = [{ verbs: ['use'], users: ['alice'], teams: ['shop'] }]
+      const spec = { server: plane.url, certificateAuthorityData, access }
+      const { status } = await server.call(`${management}/clusters/${name}?fieldManager=job&force=true`, {
+        method: 'PATCH',
+        body: { ...object, spec },
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+      })
+      expect([name, status]).toEqual([name, expect.toSatisfy((code) => code < 300)])
+    }
+    for (const name of accounts) {
+      const plane = planes[name] as Plane
+      const at = {
+        url: plane.url,
+        authority: plane.authority.certificate,
+        token: await makeAccounts(plane, 'team.shop'),
+      }
+      await registerAccounts(server, name, at, { teams: ['shop'] })
+    }
+    // Nothing listens there.
+    const at = { url: `https://127.0.0.1:${await freePort()}`, authority: eu.authority.certificate, token: 'none' }
+    await registerAccounts(server, 'dead', at, { teams: ['shop'] })
+  })
+  afterAll(async () => {
+    await asia?.stop()
+    await rm(folderOfJob, { recursive: true, force: true })
+  })
+
+  /** Sends the one request as the page on exchanges does, and returns the answer and its code. */
+  async function curl(client: string, token: string, names: readonly string[]): Promise<[code: string, text: string]> {
+    const [authority, form] = [join(folderOfJob, 'ca'), join(folderOfJob, 'form')]
+    await writeFile(authority, server.certificateAuthority)
+    await writeFile(form, exchangeForm(client, token))
+    const { stdout } = await promisify(execFile)('curl', [
+      ...['-sS', '--cacert', authority, '-H', 'Accept: application/yaml;as=KubeConfig', '-d', `@${form}`],
+      ...names.flatMap((name) => ['-d', `audience=clusters/${name}`]),
+      ...['-w', '\\n%{http_code}', `${server.base}/oauth2/token`],
+    ])
+    const end = stdout.lastIndexOf('\n')
+    return [stdout.slice(end + 1), stdout.slice(0, end)]
+  }
+
+  /** Returns what is said about the Secrets of the keys of a trust. */
+  const secretsIn = async (name: string, trust = 'fleet') => {
+    const plane = planes[name] as Plane
+    const { json } = await plane.call('/api/v1/namespaces/keyplane/secrets', plane.certificate)
+    const all: { metadata: { annotations?: Record<string, string> } }[] = json.items
+    const keyIn = (annotations: Record<string, string> = {}) => annotations['management.platform/access-key'] ?? ''
+    return all
+      .map(({ metadata }) => metadata.annotations)
+      .filter((annotations) => keyIn(annotations).startsWith(`${trust}-`))
+  }
+
+  // threat: exchange-60
+  test('gets one kube config for five clusters, each token ends by itself, and each cluster knows the run', async () => {
+    const names = Object.keys(planes)
+    const client = await federation.trust('fleet', { scope: clusters(...names) })
+    const claims = { repository: 'octo-org/shop', environment: 'production', run_id: '4711' }
+    const [code, text] = await curl(client, federation.sign(claims), names)
+    expect([code, text]).toEqual(['200', expect.stringContaining('kind: Config')])
+    const config = load(text) as { users: { user: { token: string } }[]; contexts: { name: string }[] }
+    const tokens = new Map(config.users.map(({ user: { token } }, index) => [names[index] ?? '', token]))
+    const kubectl = await createKubectl(text)
+    try {
+      for (const { name } of config.contexts)
+        await vi.waitFor(
+          async () => expect(await kubectl.run('--context', name, 'get', 'configmaps')).toMatchObject({ code: 0 }),
+          forgotten,
+        )
+    } finally {
+      await kubectl.stop()
+    }
+    const statuses = async () =>
+      Promise.all(
+        names.map(async (name) => (await planes[name]?.call(list, { token: tokens.get(name) ?? '' }))?.status),
+      )
+    expect(await statuses()).toEqual([200, 200, 200, 200, 200])
+    // Each is for its own cluster.
+    expect((await us.call(list, { token: tokens.get('eu') ?? '' })).status).toBe(401)
+    expect((await us.call(list, { token: tokens.get('accounts-eu') ?? '' })).status).toBe(401)
+
+    const run = 'octo-org/shop production (run 4711)'
+    for (const name of ['eu', 'us', 'asia']) {
+      const events = (await readFile(join(folder, name), 'utf8')).trim().split('\n')
+      const own = events.map((line) => JSON.parse(line)).filter(({ user }) => user.username === 'team:shop')
+      expect(new Set(own.map(({ user }) => user.extra['management.platform/run'][0]))).toEqual(new Set([run]))
+    }
+    for (const name of accounts) expect(await secretsIn(name)).toMatchObject([{ 'management.platform/run': run }])
+
+    const ends = async (name: string) => {
+      const body = new URLSearchParams({ token: tokens.get(name) ?? '' }).toString()
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
+      const answer = await server.call('/oauth2/revoke', { method: 'POST', token: '', body, headers })
+      expect([name, answer.status, answer.json]).toEqual([name, 200, { revoked: true }])
+    }
+    const expected = [200, 200, 200, 200, 200]
+    for (const name of ['accounts-us', 'us', 'eu', 'accounts-eu', 'asia']) {
+      await ends(name)
+      expected[names.indexOf(name)] = name.startsWith('accounts') ? 401 : 403
+      await vi.waitFor(async () => expect(await statuses()).toEqual(expected), forgotten)
+    }
+    expect([await secretsIn('accounts-eu'), await secretsIn('accounts-us')]).toEqual([[], []])
+  })
+
+  // threat: exchange-59
+  test('gets nothing if one cluster is dead, which is named, and leaves nothing in the others', async () => {
+    const names = ['eu', ...accounts, 'dead']
+    const client = await federation.trust('dead', { scope: clusters(...names) })
+    const token = federation.sign()
+    const [code, text] = await curl(client, token, names)
+    expect([code, JSON.parse(text)]).toEqual([
+      '503',
+      { error: 'temporarily_unavailable', error_description: expect.stringContaining('clusters/dead: ') },
+    ])
+    await vi.waitFor(
+      async () => expect(await Promise.all(accounts.map((name) => secretsIn(name, 'dead')))).toEqual([[], []]),
+      forgotten,
+    )
+    const keys = (await server.call(`${management}/ownedaccesskeys?limit=500`)).json.items
+    expect(keys.filter(({ metadata }: Key & { metadata: Key }) => metadata.name.startsWith('dead-'))).toEqual([])
+    // The ID token is whole.
+    expect((await curl(client, token, ['eu', ...accounts]))[0]).toBe('200')
   })
 })
 

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
-import { accountObjects } from '../../lib/clusters/connect/accounts.ts'
 import { createCommandLine } from '../clients/cli/commandline.ts'
 import { request } from '../support/request.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { parseYaml } from '../support/yaml.ts'
+import { makeAccounts, registerAccounts } from './accounts.ts'
 import { changeKey, type Key, makeKey, management } from './keys.ts'
 import { installMcpServer, mcpTools } from './mcpserver.ts'
 import { chooseAddress } from './planes.ts'
@@ -23,14 +23,6 @@ interface Cluster extends ControlPlane {
   call(token: string, path: string, body?: object): Promise<{ status: number; json: Record<string, unknown> }>
   /** The token of keyplane's own account. */
   own: string
-}
-
-const PLURALS: Record<string, string> = {
-  Namespace: '/api/v1/namespaces',
-  ServiceAccount: 'serviceaccounts',
-  Secret: 'secrets',
-  Role: 'roles',
-  RoleBinding: 'rolebindings',
 }
 
 let server: TestServer
@@ -51,42 +43,8 @@ async function startCluster(name: string): Promise<Cluster> {
     signs: false,
     now: Date.now,
   })
-  const post = async (path: string, object: object) => {
-    const { status, body } = await plane.admin.send('POST', `${url}${path}`, object)
-    expect([path, status, status < 300 ? '' : JSON.stringify(body)]).toEqual([path, 201, ''])
-    return body
-  }
-  for (const object of accountObjects('keyplane')) {
-    const { kind, apiVersion, metadata } = object as {
-      kind: string
-      apiVersion: string
-      metadata: { namespace?: string }
-    }
-    const group = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
-    const plural = PLURALS[kind] ?? ''
-    await post(plural.startsWith('/') ? plural : `${group}/namespaces/${metadata.namespace}/${plural}`, object)
-  }
-  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'user.alice' } }
-  await post('/api/v1/namespaces/keyplane/serviceaccounts', account)
-  const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
-  // No controller fills the role `view` here.
-  await post(`${rbac}/roles`, {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'Role',
-    metadata: { name: 'reader' },
-    rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }],
-  })
-  await post(`${rbac}/rolebindings`, {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'RoleBinding',
-    metadata: { name: 'user.alice' },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' },
-    subjects: [{ kind: 'ServiceAccount', name: 'user.alice', namespace: 'keyplane' }],
-  })
-  const path = '/api/v1/namespaces/keyplane-system/serviceaccounts/keyplane/token'
-  const made = (await post(path, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} })) as never
-  const own = (made as { status: { token: string } }).status.token
-  await register(name, { url, authority: authority.certificate, token: own })
+  const own = await makeAccounts(plane, 'user.alice')
+  await registerAccounts(server, name, { url, authority: authority.certificate, token: own }, { users: ['alice'] })
   const agent = new https.Agent({ ca: authority.certificate })
   return {
     ...plane,
@@ -95,27 +53,6 @@ async function startCluster(name: string): Promise<Cluster> {
     own,
     call: (token, path, body) => request(agent, url + path, { token, ...(body && { method: 'POST', body }) }),
   }
-}
-
-async function register(name: string, at: { url: string; authority: string; token: string }): Promise<void> {
-  const data = Buffer.from(at.authority).toString('base64')
-  const kubeConfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: at.url, 'certificate-authority-data': data } }],
-    users: [{ name: 'u', user: { token: at.token } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  }
-  await server.services.setSecret(`keyplane/local/clusters/${name}`, JSON.stringify(kubeConfig))
-  const spec = {
-    server: at.url,
-    certificateAuthorityData: data,
-    tokens: 'ServiceAccounts',
-    access: [{ verbs: ['use'], users: ['alice'] }],
-  }
-  const object = { apiVersion: 'management.platform/v1', kind: 'Cluster', metadata: { name }, spec }
-  expect((await server.post(`${management}/clusters`, object)).status).toBe(201)
 }
 
 beforeAll(async () => {

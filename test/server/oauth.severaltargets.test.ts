@@ -1,6 +1,12 @@
 /** Tests exchanges for several clusters: one kube config, all or nothing, and the end of each token by itself. */
 import { decodeJwt, type JWTPayload } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exchange as runExchange } from '../../lib/federation/exchange/exchange.ts'
+import { createSignatureLimit } from '../../lib/federation/exchange/signaturelimit.ts'
+import { decodeForm } from '../../lib/federation/oauth/form.ts'
+import type { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
+import { storeOf } from '../../lib/server/kindstores.ts'
+import { requestDeadline } from '../../lib/server/lambda/requestdeadline.ts'
 import { revoke as revokeToken } from '../../lib/server/oauth/revoke.ts'
 import { type AccountCluster, startAccountCluster } from '../support/accountcluster.ts'
 import { endless } from '../support/deadlines.ts'
@@ -554,6 +560,74 @@ describe('clusters whose service accounts issue the tokens', () => {
     expect([await countKeys(), secretsOf(all)]).toEqual([before, [0, 0, 0]])
     failing.cluster.plays = {}
     expect((await tokensIn(await exchange(client, token, audiences))).length).toBe(3)
+  })
+
+  // threat: exchange-59
+  test('leave time to say which one is away, of 20 targets, and to give the ID token back', async () => {
+    const { all, audiences } = await beginMany(5)
+    const flagged = Array.from({ length: 15 }, (_, index) => `away-${index}`)
+    for (const name of flagged) await makeCluster(name)
+    const targets = [...audiences, ...at(...flagged)]
+    const wide = { clusters: targets.map((one) => ({ cluster: one.replace('clusters/', '') })) }
+    const client = await federation.trust('away', { scope: wide })
+    const away = all[2]
+    if (!away) throw new Error('no cluster')
+
+    // Time passes only while the cluster that is away is waited for.
+    let spent = 0
+    let asked = ''
+    const waits: AbortController[] = []
+    const waited: number[] = []
+    const { serviceAccounts } = server.parts
+    const accounts: typeof serviceAccounts = {
+      ...serviceAccounts,
+      connect(label, ...rest) {
+        asked = label
+        return serviceAccounts.connect(label, ...rest)
+      },
+      deadline(ms) {
+        const wait = new AbortController()
+        if (asked !== away.name) return wait.signal
+        waits.push(wait)
+        waited.push(ms)
+        return wait.signal
+      },
+    }
+    const isAway = () => {
+      spent += waited.at(-1) ?? 0
+      waits.at(-1)?.abort(new DOMException('it is away', 'TimeoutError'))
+    }
+    away.cluster.plays = { create: isAway, delete: isAway }
+    const start = Date.now()
+    const clocks = { now: () => new Date(start + spent), elapsed: () => spent }
+    const sent = exchangeForm(client, federation.sign()) + targets.map((one) => `&audience=${one}`).join('')
+    const call = {
+      requestId: 'r',
+      headers: kubeConfig,
+      form: decodeForm(sent),
+      now: new Date(),
+      deadline: requestDeadline(clocks, start),
+      note: () => undefined,
+    }
+    // biome-ignore lint/suspicious/noExplicitAny: the parts of a server that the exchange uses.
+    const parts: any = Object.create(server.parts, {
+      serviceAccounts: { value: accounts },
+      storeOf: { value: (kind: typeof OwnedAccessKey) => storeOf(kind, parts) },
+      issuerKeys: { value: { verify: async () => 'valid' } },
+      signatures: { value: createSignatureLimit() },
+      log: { value: () => undefined },
+    })
+    const before = await countKeys()
+    await expect(runExchange(call, parts)).rejects.toMatchObject({
+      reason: 'cluster',
+      message: expect.stringContaining(`clusters/${away.name}: `),
+    })
+    // The cluster gets its 15 seconds, and the removal less than what is left of the 20 of a function. The gateway waits for 29.
+    expect([waited, spent]).toEqual([[15_000, 3000], 18_000])
+    expect(await countKeys()).toBe(before)
+    away.cluster.plays = {}
+    const again = await sendForm(server, tokenPath, sent, kubeConfig)
+    expect((await tokensIn(again)).length).toBe(20)
   })
 
   test('of which one lacks the account are not named by a refusal before all may be used', async () => {
