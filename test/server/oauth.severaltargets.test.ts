@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exchange as runExchange } from '../../lib/federation/exchange/exchange.ts'
 import { createSignatureLimit } from '../../lib/federation/exchange/signaturelimit.ts'
 import { decodeForm } from '../../lib/federation/oauth/form.ts'
-import type { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
+import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
+import { decodeKeyInternal } from '../../lib/keys/credential/keyinternal.ts'
+import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { storeOf } from '../../lib/server/kindstores.ts'
 import { requestDeadline } from '../../lib/server/lambda/requestdeadline.ts'
 import { revoke as revokeToken } from '../../lib/server/oauth/revoke.ts'
@@ -438,6 +440,35 @@ describe('an end', () => {
     expect((await exchange(lifetime, token, at('asia'))).status).toBe(200)
   })
 
+  test('is not a report of a leak, which knows values only: who has a token revokes it', async () => {
+    const tokens = await tokensIn(await exchange(lifetime, ciToken(), at('eu', 'us')))
+    const { status } = await server.post('/leaks', { credentials: tokens }, '')
+    expect([status, await acceptedAt(tokens, ['eu', 'us'])]).toEqual([202, [true, true]])
+    for (const token of tokens) expect((await revoke(token)).json).toEqual({ revoked: true })
+    expect(await acceptedAt(tokens, ['eu', 'us'])).toEqual([false, false])
+  })
+
+  // threat: exchange-60
+  test('of one token outlives a restore, which makes no key of an exchange again', async () => {
+    const token = ciToken()
+    const tokens = await tokensIn(await exchange(lifetime, token, at('eu', 'us')))
+    await revoke(tokens[0] ?? '')
+    const { name } = keyIn(tokens[0] ?? '')
+    // What the restore leaves out: the row of the key and its credential. It keeps the records of ID tokens, and of what has ended.
+    const { storage } = server.parts
+    const stored = await storage.get(OwnedAccessKey.table, name)
+    const { credential } = decodeKeyInternal(stored?.internal ?? {})
+    await storage.update(OwnedAccessKey.table, name, () => ({ type: 'delete' }), { deadline: endless })
+    await storage.writeCompanion({ ...credentialItemKey(credential), attributes: null }, { deadline: endless })
+    expect(await acceptedAt(tokens, ['eu', 'us'])).toEqual([false, false])
+    for (const one of tokens) expect((await revoke(one)).text).toBe('')
+    for (const audiences of [at('eu', 'us'), at('eu')])
+      expect(server.auditOf(await exchange(lifetime, token, audiences)).reason).toBe('ended')
+    // The other target was ended by nobody: it gets another key.
+    const [us = ''] = await tokensIn(await exchange(lifetime, token, at('us')))
+    expect([await isAccepted(us, 'us'), keyIn(us).name === name]).toEqual([true, false])
+  })
+
   test.each(['trust', 'provider'])('of the %s ends all tokens', async (what) => {
     const name = `closing-${what}`
     const issuer = `https://${name}.example.com`
@@ -660,6 +691,28 @@ describe('clusters whose service accounts issue the tokens', () => {
     expect((await server.call(`${keys}/${name}`)).status).toBe(200)
     await revoke(second)
     expect([await accepted(), (await server.call(`${keys}/${name}`)).status]).toEqual([[false, false, false], 404])
+  })
+
+  // threat: exchange-60
+  test('end the token of a cluster that was deleted, or has moved, since it was issued', async () => {
+    const { all, audiences, lasting } = await beginMany(3)
+    const [gone, moved] = all as [(typeof all)[0], (typeof all)[0]]
+    const tokens = await tokensIn(await exchange(lasting, ciToken(), [...audiences, 'clusters/eu']))
+    const accepted = () => all.map(({ cluster }, index) => cluster.accepts(tokens[index] ?? ''))
+    expect((await server.call(`${clusters}/${gone.name}`, { method: 'DELETE' })).status).toBe(200)
+    const elsewhere = await startAccountCluster()
+    await server.patch(`${clusters}/${moved.name}`, { spec: { server: 'https://elsewhere.example.com' } })
+    const stored = JSON.parse(moved.cluster.kubeConfig)
+    stored.clusters[0].cluster = JSON.parse(elsewhere.kubeConfig).clusters[0].cluster
+    await server.services.setSecret(`keyplane/local/clusters/${moved.name}`, JSON.stringify(stored))
+    expect((await revoke(tokens[0] ?? '')).json).toEqual({ revoked: true })
+    // The stored credentials do not lead to where the token works any more. The answer says so, and the function goes on trying.
+    expect((await revoke(tokens[1] ?? '')).json).toEqual({ revoked: true, unconfirmed: [moved.name] })
+    expect([accepted(), await isAccepted(tokens[3] ?? '', 'eu')]).toEqual([[false, true, true], true])
+    const { name } = keyIn(tokens[3] ?? '')
+    expect((await server.call(`${keys}/${name}`)).status).toBe(200)
+    for (const token of tokens.slice(2)) expect((await revoke(token)).json).toEqual({ revoked: true })
+    expect([accepted(), (await server.call(`${keys}/${name}`)).status]).toEqual([[false, true, false], 404])
   })
 
   // threat: exchange-60
