@@ -590,8 +590,9 @@ describe('one request of a job', () => {
     const run = 'octo-org/shop production (run 4711)'
     for (const name of ['eu', 'us', 'asia']) {
       const events = (await readFile(join(folder, name), 'utf8')).trim().split('\n')
-      const own = events.map((line) => JSON.parse(line)).filter(({ user }) => user.username === 'team:shop')
-      expect(new Set(own.map(({ user }) => user.extra['management.platform/run'][0]))).toEqual(new Set([run]))
+      const extras = events.map((line) => JSON.parse(line).user.extra ?? {})
+      const own = extras.filter((extra) => extra['management.platform/access-key']?.[0].startsWith('fleet-'))
+      expect(new Set(own.map((extra) => extra['management.platform/run'][0]))).toEqual(new Set([run]))
     }
     for (const name of accounts) expect(await secretsIn(name)).toMatchObject([{ 'management.platform/run': run }])
 

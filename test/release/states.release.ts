@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { keys } from '../support/objects.ts'
+import { endAsUnused } from '../support/unusedkeys.ts'
 import { type MadeKey, makeKey, newValue, type Outcome, patch, STATES, use } from './keys.ts'
 import { type Release, type Releases, startReleases } from './releases.ts'
 
@@ -54,6 +55,21 @@ describe('a key of an exchange', () => {
     expect((await releases.call(`${keys}/${key.name}`, call)).status).toBe(200)
     await expectAll(key, 401)
   })
+})
+
+// threat: use-19
+test('a key that ended unused gives no access in the previous release, and none in this one when that has enabled it', async () => {
+  const key = await makeKey(releases, 'plain', 'unused')
+  expect(await endAsUnused(releases.parts, key.name)).toBe(1)
+  const ended = { status: 401, message: 'access key has ended, because nobody used it for too long' }
+  expect(await outcomesOf('new', key)).toEqual([ended])
+  expect(await outcomesOf('old', key)).toEqual([{ status: 401, message: 'access key is disabled' }])
+  expect((await patch(releases, key, { disabled: false }, 'old')).status).toBe(200)
+  expect(await outcomesOf('old', key)).toMatchObject([{ status: 201 }])
+  expect(await outcomesOf('new', key)).toEqual([ended])
+  expect((await patch(releases, key, { description: 'still here' })).status).toBe(200)
+  expect((await patch(releases, key, { disabled: true })).status).toBe(200)
+  expect((await patch(releases, key, { disabled: false })).status).toBe(422)
 })
 
 describe.each(STATES)('a key that is %s', (state) => {

@@ -6,16 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { UserInfo } from '../../lib/access/users/user.ts'
-import { endUnusedKeys } from '../../lib/keys/events/unused.ts'
-import { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
 import { type AccountCluster, startAccountCluster } from '../support/accountcluster.ts'
-import { endless } from '../support/deadlines.ts'
 import { type Federation, provider, providers, startFederation, trusts } from '../support/federation.ts'
 import { apiVersion, clusters, keys, management } from '../support/objects.ts'
 import type { Answer } from '../support/request.ts'
 import { revocations } from '../support/revocations.ts'
 import type { MadeKey } from '../support/server.ts'
 import { endSecrets, publishEvents, useServer, whileFunctionsRun } from '../support/sharedserver.ts'
+import { endAsUnused } from '../support/unusedkeys.ts'
 import { contextOf } from '../support/users.ts'
 import { parseYaml } from '../support/yaml.ts'
 
@@ -187,24 +185,8 @@ const aSecond = () => delay(1100)
 const revoke = (spec: object) =>
   whileFunctionsRun(server.post(revocations, { apiVersion, kind: 'AccessKeyRevocation', spec }))
 
-/** Ends a key as if nobody had used it for days. */
 async function whileNobodyUses({ name }: Pick<World, 'name'>): Promise<Answer> {
-  const { storage } = server.parts
-  const run = (at: Date) =>
-    endUnusedKeys(
-      {
-        ...server.parts,
-        store: server.parts.storeOf(OwnedAccessKey),
-        storage: { ...storage, list: (table, request) => storage.list(table, { ...request, key: name }) },
-        now: () => at,
-        maxIdleSeconds: 60,
-        hasTime: () => true,
-        deadline: endless,
-      },
-      async () => undefined,
-    )
-  await run(new Date())
-  expect(await run(new Date(Date.now() + 3 * 86_400_000))).toMatchObject({ ended: 1 })
+  expect(await endAsUnused(server.parts, name)).toBe(1)
   return server.call(`${keys}/${name}`)
 }
 
