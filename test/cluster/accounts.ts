@@ -1,4 +1,4 @@
-/** Prepares API servers for tokens of service accounts, with what `npm run cluster-config -- --service-accounts` prints. */
+/** Prepares API servers for tokens of service accounts, with the objects that a cluster needs for them. */
 import { expect } from 'vitest'
 import type { ControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
 import { accountObjects } from '../../lib/clusters/connect/accounts.ts'
