@@ -72,6 +72,7 @@ beforeAll(async () => {
   values.set('of an exchange', token)
   values.set('name of an exchange', name)
   await keep('jwks#provider')
+  await keep('unused')
   for (const one of records) for (const uid of ['gone', 'both']) await keep(`${one}#${uid}`)
   await give('given back then', true)
   await keep('recording')
@@ -181,6 +182,11 @@ test('restores the gates of trusts and no fetched keys of issuers', async () => 
   ])
   expect([trust?.attributes.revision, provider?.attributes.revision, fetched]).toEqual([1, 1, undefined])
 })
+
+// Keys that are in use look unused in the table of another day.
+// threat: use-20
+test('counts anew the time after which keys that nobody uses end', async () =>
+  expect(await getCompanion(server.parts.storage, { pk: 'unused', sk: '#' })).toBeUndefined())
 
 test.each(records)('has the items of both tables below %s, and the newer one of each', async (one) => {
   const all = ['gone', 'both', 'later'].map((uid) => ({ pk: `${one}#${uid}`, sk: '#' }))

@@ -158,6 +158,21 @@ describe('a key that nobody uses', () => {
     expect(await phases('ci')).toEqual(['Active'])
   })
 
+  test('does not end when it is used at the last moment', async () => {
+    const { clock, world, run, use, phases } = await begin(7 * day)
+    await run()
+    for (const name of ['ci', 'other']) await world.make(name)
+    clock.at += 8 * day
+    const { uid } = (await world.find('ci'))?.metadata ?? {}
+    // It has been listed, and its usage is read next.
+    const queryCompanions: Storage['queryCompanions'] = async (from, query) => {
+      if (from === `usage#${uid}`) await use('ci')
+      return world.storage.queryCompanions(from, query)
+    }
+    expect(await run({ storage: { ...world.storage, queryCompanions } })).toMatchObject({ ended: 1 })
+    expect(await phases('ci', 'other')).toEqual(['Active', 'Unused'])
+  })
+
   test('does not end while clusters ask about its tokens, and a refused request is no use', async () => {
     const { clock, world, run, phases, stored } = await begin(7 * day)
     await run()
