@@ -391,6 +391,9 @@ test('nothing revives a key that was unused for too long', async () => {
   const looked = await server.post(`${management}/accesskeylookups`, { spec: { key: token } })
   const { status } = (await server.call(`${keys}/${name}`)).json
   expect([looked.json.status.phase, status.phase]).toEqual(['Unused', 'Unused'])
+  const review = { spec: { resourceAttributes: { verb: 'list', resource: 'pods' }, target: { cluster: 'eu' } } }
+  const explained = (await server.post(`${keys}/${name}/accessreview`, review)).json.status
+  expect([explained.allowed, explained.reason]).toEqual([false, json.message])
   // It may have leaked all the same.
   expect((await server.post('/leaks', { credentials: [token] }, '')).status).toBe(202)
   expect((await server.call(`${keys}/${name}`)).json.status).toMatchObject({ phase: 'Unused', leak: {} })
