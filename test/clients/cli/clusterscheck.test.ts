@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { NO_RIGHT } from '../../../lib/access/users/reviewright.ts'
 import { listening } from '../../support/listening.ts'
 import { listeningOverTls } from '../../support/listeningovertls.ts'
-import { clusters, cluster as connected } from '../../support/objects.ts'
+import { accessKey, clusters, cluster as connected, keys } from '../../support/objects.ts'
 import { useServer } from '../../support/sharedserver.ts'
 import { type CommandLine, createCommandLine } from './commandline.ts'
 import { givenClock } from './credentials/testio.ts'
@@ -145,6 +145,27 @@ test.each([
   expect(stdout.trimEnd().split('\n').at(-1)).toBe(`failed  ${step}`)
   for (const text of has) expect(stderr).toContain(text)
   expect(stdout + stderr).not.toContain('eyJ')
+})
+
+test('names the key with which the cluster asks, if that does not work, to who may see it', async () => {
+  const name = `check-${++made}`
+  const scope = { roles: [{ role: 'agent' }], clusters: [{ cluster: name }] }
+  await server.make(keys, accessKey(`agent-${name}`, { user: `agent-${name}`, scope, disabled: true }))
+  const certificateAuthorityData = Buffer.from(api.certificateAuthority).toString('base64')
+  await server.make(clusters, connected(name, { server: `${api.url}/`, certificateAuthorityData }))
+  const words = `cluster ${name} refuses all users of keyplane, because the key with which it asks keyplane does not work: agent-${name} is disabled`
+  answer = says(500, {})
+  const check = () => cli.run(['clusters', 'check', name])
+  expect((await check()).stderr).toContain(
+    `It seems that ${words}. To see what is missing: keyplane clusters connect ${name}`,
+  )
+  expect((await cli.run(['kubeconfig', name])).stderr).toContain(`Warning: ${words}\n`)
+  const run = await cli.run(['run', '--cluster', name, '--', process.execPath, '-e', ''])
+  expect([run.code, run.stderr]).toEqual([0, expect.stringContaining(`Warning: ${words}\n`)])
+  // One that works is enough.
+  await server.make(keys, accessKey(`other-${name}`, { user: `agent-${name}`, scope }))
+  expect((await check()).stderr).toContain('It could not ask keyplane')
+  expect((await cli.run(['kubeconfig', name])).stderr).not.toContain('refuses')
 })
 
 // The server says each of these in a sentence of its own.

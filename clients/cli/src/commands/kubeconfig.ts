@@ -12,6 +12,7 @@ import { listInstances } from '../api/instances.ts'
 import { listAll } from '../api/lists.ts'
 import { inParallel } from '../api/parallel.ts'
 import { projectPrefix } from '../api/projects.ts'
+import { lockedWords, seesAllKeys } from '../api/reviewers.ts'
 import { readSelf } from '../api/self.ts'
 import { authorityIn, openSession } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
@@ -37,7 +38,7 @@ import { type Entry, emptyConfig } from '../kubeconfig/entries.ts'
 import { kubeConfigFiles, mergeEntries } from '../kubeconfig/files.ts'
 import { freeName, withEntry } from '../kubeconfig/merge.ts'
 import { warnUnlessOnPath } from '../kubeconfig/pluginpath.ts'
-import { note } from '../output/messages.ts'
+import { note, warn } from '../output/messages.ts'
 
 const options = {
   project: { type: 'string', value: 'PROJECT', help: 'all virtual clusters of this project that you may see' },
@@ -189,9 +190,22 @@ async function namedEntries(making: Making, targets: ReturnType<typeof clusterTa
   const direct = exchange && isDirect ? await exchangedEntries(making, exchange, targets) : undefined
   if (direct !== undefined) return direct
   if (targets === ALL) return entriesOfClusters(making)
+  await warnOfLocked(
+    making,
+    targets.filter(({ kind }) => kind === 'cluster').map(({ name }) => name),
+  )
   return inParallel(targets, (target) =>
     target.kind === 'cluster' ? clusterEntry(making, target) : virtualClusterEntry(making, target),
   )
+}
+
+/** Says which of the clusters refuse everybody, to those who see why. */
+async function warnOfLocked({ io, session }: Making, clusters: readonly string[]): Promise<void> {
+  if (clusters.length === 0 || session.exchange !== undefined) return
+  const { status } = await readSelf(session)
+  if (!seesAllKeys(status)) return
+  const locked = await inParallel(clusters, (name) => lockedWords(session, name))
+  for (const words of locked) if (words !== undefined) warn(io, words)
 }
 
 function httpsUrl(text: string): string {

@@ -1,6 +1,7 @@
 /** `keyplane run`: runs one command with a narrow key, which ends with it. */
 import { duration } from '../../../core/src/durations.ts'
 import { prefixOf } from '../../../core/src/projects.ts'
+import { lockedWords, seesAllKeys } from '../api/reviewers.ts'
 import { readSelf } from '../api/self.ts'
 import { openSession } from '../api/session.ts'
 import { targetOf } from '../api/target.ts'
@@ -86,6 +87,8 @@ export const run = command({
       const session = await openSession(io, { context })
       const { status: self } = await readSelf(session)
       const life = shortened(io, ttl, self.expirationTimestamp)
+      const locked = target.kind === 'cluster' && seesAllKeys(self) && (await lockedWords(session, target.name))
+      if (locked) warn(io, locked)
       if (containsSecret(io.env, [await session.key()])) warn(io, KEY_IN_ENVIRONMENT)
       const wish = { target, prefix: prefixOf(self), isReadOnly, rules: rule.map(ruleOf), file }
       const words = (name: string) =>

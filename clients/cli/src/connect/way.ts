@@ -9,6 +9,7 @@ import { networkFailure } from '../../../core/src/networkfailure.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
 import { usableCluster } from '../api/clusters.ts'
 import { issueCredential } from '../api/issue.ts'
+import { lockedWords } from '../api/reviewers.ts'
 import type { Session } from '../api/session.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
@@ -29,7 +30,13 @@ export async function goInto(
   })
   const token = await told('token', () => tokenFor(session, cluster))
   const answer = await told('address', () => ask(io, cluster, token))
-  await told('user', async () => [undefined, `the cluster knows you as ${userIn(answer, cluster)}`])
+  await told('user', async () => {
+    try {
+      return [undefined, `the cluster knows you as ${userIn(answer, cluster)}`]
+    } catch (error) {
+      throw await withKey(error, session, cluster)
+    }
+  })
   await told('clock', async () => [undefined, `that of the cluster is ${secondsApart(answer, io)} s from this one`])
 }
 
@@ -130,6 +137,14 @@ function userIn({ code, text }: HttpsAnswer, cluster: Cluster): string {
   throw new CliError(`The cluster answered ${code}. ${said}`.trimEnd(), {
     hint: remedyFor(code, cluster, said),
   })
+}
+
+/** Names the key with which the cluster asks, if that is what is wrong. */
+async function withKey(error: unknown, session: Session, cluster: Cluster): Promise<unknown> {
+  const words = byAccounts(cluster) ? undefined : await lockedWords(session, cluster.metadata.name)
+  if (!(error instanceof CliError) || words === undefined) return error
+  const hint = `It seems that ${words}. To see what is missing: ${connect(cluster.metadata.name)}`
+  return new CliError(error.message, { exitCode: error.exitCode, hint, cause: error })
 }
 
 /** How keyplane words that the key of a cluster may not review. A cluster passes it on. */

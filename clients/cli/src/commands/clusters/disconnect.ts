@@ -1,13 +1,10 @@
 /** `keyplane clusters disconnect`: says what remains in a cluster, and deletes its object. */
 
 import { ACCESS_KEY, clusterFileNames, clusterFlags } from '../../../../../lib/clusters/connect/clusterfiles.ts'
-import { keySelector } from '../../../../core/src/keyselector.ts'
 import type { Cluster } from '../../../../core/src/objects.ts'
 import { asCluster, clusterPath } from '../../api/clusters.ts'
-import { asKey, keyPath } from '../../api/keys.ts'
-import { listAll } from '../../api/lists.ts'
-import { openSession, type Session } from '../../api/session.ts'
-import { StatusError } from '../../api/status.ts'
+import { reviewersOf } from '../../api/reviewers.ts'
+import { openSession } from '../../api/session.ts'
 import { command } from '../../arguments/command.ts'
 import { agreed, demandTerminal, yesOption } from '../../output/confirm.ts'
 import { note } from '../../output/messages.ts'
@@ -33,30 +30,22 @@ export const clustersDisconnect = command({
     const cluster = asCluster(await session.get(clusterPath(name)))
     const { uid } = cluster.metadata
     const isByAccounts = cluster.spec?.tokens === 'ServiceAccounts'
-    io.out(`${plainLines(isByAccounts ? accountsRemain(cluster) : remains(name, await keysOf(session, name)))}\n`)
+    io.out(
+      `${plainLines(
+        isByAccounts
+          ? accountsRemain(cluster)
+          : remains(
+              name,
+              (await reviewersOf(session, name)).map(({ metadata }) => metadata.name),
+            ),
+      )}\n`,
+    )
     if (!yes && !dryRun && !(await agreed(io, `Delete the object of cluster ${name}?`))) return
     // A cluster that took the name meanwhile is not deleted.
     await session.delete(clusterPath(name), { dryRun }, { preconditions: { uid } })
     note(io, dryRun ? 'Dry run: the server would delete the object.' : `The object of cluster ${name} is deleted.`)
   },
 })
-
-/** Returns the names of the keys with which the cluster sends its reviews, as far as they have the user of docs/clusters.md. */
-async function keysOf(session: Session, name: string): Promise<string[]> {
-  const fieldSelector = keySelector({ owner: `agent-${name}` })
-  try {
-    const { items } = await listAll(session, keyPath(), { fieldSelector })
-    return items
-      .map(asKey)
-      .filter(({ spec: { scope } }) => scope?.roles?.some(({ role }) => role === 'agent'))
-      .filter(({ spec: { scope } }) => scope?.clusters?.some(({ cluster }) => cluster === name))
-      .map(({ metadata }) => metadata.name)
-  } catch (error) {
-    // Whoever may not list keys learns how to find them.
-    if (error instanceof StatusError && error.code === 403) return []
-    throw error
-  }
-}
 
 /** Where `clusters connect` expects its files, unless `--directory` says otherwise. */
 const FOLDER = '/etc/kubernetes/keyplane'
