@@ -86,6 +86,15 @@ function presentValues({ internal, activity }: Stored, life: KeyStatus, now: Dat
   }
 }
 
+/**
+ * Returns how the current value ends, also that of a key that was never rotated, whose status does not show it: whoever has seen the end of a
+ * value finds its key.
+ */
+export function endOfValue({ internal }: Stored): string | undefined {
+  const { value, hint } = decodeKeyInternal(internal)
+  return value === undefined ? hint : value.hint
+}
+
 /** Returns the hint of a first value, which only its credential stores. */
 const hintIn = ({ hint }: JsonObject): string | undefined => (typeof hint === 'string' ? hint : undefined)
 

@@ -316,12 +316,19 @@ describe('keys list', () => {
     await server.make(KEYS, { metadata: { name: 'own-form' }, spec: { user: 'frank', key: 'o'.repeat(40) } })
     const find = (...args: string[]) => cli.run(['keys', 'list', '--owner', 'frank', '-o', 'name', ...args])
     const end = generated.token.slice(-6)
+    for (const text of [end, `…${end}`])
+      expect(await find('--ending', text)).toEqual({ code: 0, stdout: 'generated\n', stderr: '' })
+    expect((await find('--ending', end, '--state', 'disabled')).stdout).toBe('')
+    expect((await find('--ending', end.slice(2))).stderr).toContain('Give all six characters')
+    const alice = await server.makeKey({ user: 'alice' })
+    expect((await cli.run(['keys', 'list', '--ending', end], { env: { KEYPLANE_KEY: alice.token } })).stdout).toBe('')
+    expect(JSON.stringify((await server.call(`${KEYS}/generated`)).json)).not.toContain(end)
     const rotated = await server.post(`${KEYS}/generated/rotate`, {})
     for (const text of [end, `…${end}`, end.slice(2)])
       expect(await find('--ending', text)).toEqual({ code: 0, stdout: 'generated\n', stderr: '' })
     expect((await find('--ending', rotated.json.status.key.slice(-6))).stdout).toBe('generated\n')
     expect(await find('--ending', 'zzzzz0')).toMatchObject(
-      says(0, '1 of 2 keys do not show how their values end. If you have the whole value: keyplane whose', ''),
+      says(0, '1 of 2 keys do not show how their values end, and the server may not know it', ''),
     )
     expect(await find('--ending', generated.token)).toMatchObject(says(2, 'keyplane whose', ''))
     expect((await find('--ending', generated.token)).stderr).not.toContain(end)

@@ -42,7 +42,7 @@ export const filterOptions = {
   ending: {
     type: 'string',
     value: 'TEXT',
-    help: 'only the key whose value ends so: a report or a log shows the last six characters',
+    help: 'only the key whose value ends so: a report or a log shows the last six characters, with which keys are found that were never rotated, too',
   },
   sort: {
     type: 'string',
@@ -53,18 +53,18 @@ export const filterOptions = {
   },
 } as const
 
-/** Returns a function that selects and sorts keys. Throws a UsageError for values that no key has. */
+/** Returns a function that selects and sorts keys. `isFound` says that the server has found them by the end of their values. Throws a UsageError for values that no key has. */
 export function keyFilter(
   values: Values<typeof filterOptions>,
   now: Date,
-): (keys: readonly AccessKey[]) => AccessKey[] {
+): (keys: readonly AccessKey[], isFound?: boolean) => AccessKey[] {
   const { 'expires-within': within, 'unused-since': unused, ending, sort } = values
   const states = values.state.length > 0 ? split(values.state, '--state') : undefined
   const last = within === undefined ? undefined : now.getTime() + seconds(within, '--expires-within') * 1000
   const since = unused === undefined ? undefined : Date.parse(moment(unused, '--unused-since', now))
   const end = ending === undefined ? undefined : endOf(ending)
   const order = ORDERS[sort ?? 'name']
-  return (keys) =>
+  return (keys, isFound = false) =>
     keys
       .filter(({ status }) => states === undefined || states.includes(status?.phase?.toLowerCase() ?? ''))
       .filter(({ status }) => {
@@ -72,7 +72,7 @@ export function keyFilter(
         return last === undefined || (at !== undefined && at > now.getTime() && at <= last)
       })
       .filter((key) => since === undefined || (lastUse(key) ?? 0) < since)
-      .filter((key) => end === undefined || endingsOf(key).some((one) => one.endsWith(end)))
+      .filter((key) => end === undefined || isFound || endingsOf(key).some((one) => one.endsWith(end)))
       .toSorted(order)
 }
 
@@ -82,6 +82,12 @@ export const endingsOf = ({ status }: AccessKey): string[] =>
 
 /** How many of the last characters of a value are known. */
 const KNOWN = 6
+
+/** Returns the end of a value for which the server can search: all characters that it knows. */
+export const wholeEnd = (text: string | undefined): string | undefined => {
+  const end = text === undefined ? '' : endOf(text)
+  return end.length === KNOWN ? end : undefined
+}
 
 function endOf(text: string): string {
   const end = text.replace(/^[….*]+/, '').trim()

@@ -7,7 +7,8 @@ import type { AccessKey } from '../../../../core/src/objects.ts'
 import { isSession } from '../../../../core/src/sessions.ts'
 import { asKey, keyPath, stateOf } from '../../api/keys.ts'
 import { listAll } from '../../api/lists.ts'
-import { openSession } from '../../api/session.ts'
+import { openSession, type Session } from '../../api/session.ts'
+import { StatusError } from '../../api/status.ts'
 import { command } from '../../arguments/command.ts'
 import { selectorOf, selectorOptions } from '../../arguments/selector.ts'
 import { isUid } from '../../arguments/uid.ts'
@@ -16,7 +17,7 @@ import { note } from '../../output/messages.ts'
 import { printAs } from '../../output/print.ts'
 import { outputTable } from '../../output/table.ts'
 import { ago, expiry } from '../../output/times.ts'
-import { filterOptions, keyFilter } from './filter.ts'
+import { filterOptions, keyFilter, wholeEnd } from './filter.ts'
 
 const HEADER = ['NAME', 'OWNER', 'MAY DO', 'LAST USED', 'EXPIRES', 'STATE']
 const WIDE = ['ENDING', 'CREATED', 'MADE WITH', 'LABELS', 'DISPLAY NAME']
@@ -61,17 +62,24 @@ export const keysList = command({
     const filter = keyFilter(values, io.now())
     const selector = selectorOf(values)
     const session = await openSession(io, { context })
-    const fieldSelector = keySelector({ owner, [isUid(maker ?? '') ? 'makerUid' : 'maker']: maker })
+    const selected = { owner, [isUid(maker ?? '') ? 'makerUid' : 'maker']: maker }
+    const fieldSelector = keySelector(selected)
     const query = {
       ...(fieldSelector !== '' && { fieldSelector }),
       ...(namePrefix !== undefined && { namePrefix }),
       ...(selector !== undefined && { labelSelector: selector }),
     }
-    const list = await listAll(session, keyPath(), query)
+    const found = await withEnd(
+      session,
+      query,
+      keySelector({ ...selected, ending: wholeEnd(ending) }),
+      wholeEnd(ending),
+    )
+    const list = found ?? (await listAll(session, keyPath(), query))
     // A server of release 0.1.0 ignores the prefix. What is printed may be deleted.
     const all = list.items.map(asKey).filter(({ metadata }) => metadata.name.startsWith(namePrefix ?? ''))
-    const keys = filter(all)
-    if (keys.length === 0 && ending !== undefined) noteHintless(all, io)
+    const keys = filter(all, found !== undefined)
+    if (keys.length === 0 && ending !== undefined) noteHintless(all, wholeEnd(ending) !== undefined, io)
     if (output !== undefined && output !== 'wide')
       return printAs(output, { ...list, items: keys as unknown as JsonObject[] }, io)
     if (keys.length === 0)
@@ -84,14 +92,26 @@ export const keysList = command({
 
 const NONE = 'There are no access keys that you can see.'
 
+/**
+ * Returns the keys whose current value ends so, as the server finds them: also those that were never rotated, which do not show it. Returns
+ * undefined if there are none, and for a server of release 0.1.0, which does not know the selector.
+ */
+async function withEnd(session: Session, query: object, fieldSelector: string, end: string | undefined) {
+  if (end === undefined) return undefined
+  const list = await listAll(session, keyPath(), { ...query, fieldSelector }).catch((error: unknown) => {
+    if (!(error instanceof StatusError) || error.code !== 400) throw error
+  })
+  return list?.items.length ? list : undefined
+}
+
 /** Says which keys may have the ending although none is known to have it. */
-function noteHintless(keys: readonly AccessKey[], io: Io): void {
+function noteHintless(keys: readonly AccessKey[], isWhole: boolean, io: Io): void {
   const hintless = keys.filter(({ status }) => status?.hint === undefined && !status?.values?.length).length
-  if (hintless > 0)
-    note(
-      io,
-      `${hintless} of ${keys.length} keys do not show how their values end. If you have the whole value: keyplane whose`,
-    )
+  if (hintless === 0) return
+  const more = isWhole
+    ? 'and the server may not know it: those of other formats have none. If you have the whole value: keyplane whose'
+    : 'as they were never rotated. Give all six characters, and the server looks for them'
+  note(io, `${hintless} of ${keys.length} keys do not show how their values end, ${more}`)
 }
 
 const rowOf = (key: AccessKey, io: Io): string[] => [
