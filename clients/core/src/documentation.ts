@@ -41,5 +41,9 @@ const consoleOf = (server: string): string =>
 export const documentationUrl = (server: string, page: DocumentationPage): string =>
   `${consoleOf(server)}/${documentationPath(page)}`
 
+/** Returns the URL of a page of the console, with parts such as `keys` and the name of a key. */
+export const consoleUrl = (server: string, parts: readonly string[]): string =>
+  `${consoleOf(server)}/#/${parts.map(encodeURIComponent).join('/')}`
+
 /** Returns the URL of the command line's npm package, which the server with this URL serves. */
 export const packageUrl = (server: string): string => `${consoleOf(server)}/keyplane.tgz`

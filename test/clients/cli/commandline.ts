@@ -37,6 +37,8 @@ export interface RunOptions {
   isTerminal?: boolean
   /** By default that of POSIX. */
   shell?: Shell
+  /** By default nothing is opened. */
+  openBrowser?: Io['openBrowser']
   /** By default those of this machine. */
   clock?: Pick<Io, 'now' | 'elapsed' | 'pause'>
 }
@@ -122,7 +124,7 @@ export async function createCommandLine(
   let begun = 0
   const begin = (
     args: readonly string[],
-    { env, input = '', isTerminal = false, shell = 'posix', clock }: RunOptions = {},
+    { env, input = '', isTerminal = false, shell = 'posix', clock, openBrowser = () => {} }: RunOptions = {},
   ): Running => {
     process.chdir(home)
     const said: Ran = { code: null, stdout: '', stderr: '' }
@@ -144,6 +146,7 @@ export async function createCommandLine(
       },
       isTerminal: { in: isTerminal, out: isTerminal, err: isTerminal },
       columns: isTerminal ? 100 : 80,
+      openBrowser,
       readStdin: async () => input,
       readLine: async () => lines.shift() || undefined,
       readHidden: async () => lines.shift() || undefined,

@@ -1,5 +1,8 @@
 /** The commands of trusts, identity providers and virtual clusters, and who reaches a cluster, against the whole API. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { browserCall } from '../../../clients/cli/src/io/process.ts'
 import { type Federation, startFederation, trusts } from '../../support/federation.ts'
 import { clusters, keys } from '../../support/objects.ts'
 import { useServer } from '../../support/sharedserver.ts'
@@ -57,6 +60,39 @@ test('virtual clusters are named with their project', async () => {
     says(0, 'shop/dev is deleted.'),
   )
   expect(await cli.run(['virtual-clusters', 'show', 'shop/dev'])).toMatchObject({ code: 4 })
+})
+
+describe('--web', () => {
+  const pages = readFileSync(join(import.meta.dirname, '../../../clients/console/src/shell/pages.ts'), 'utf8')
+
+  test.each([
+    ['keys show ci a', ['keys', 'ci%20a']],
+    ['trusts show shop', ['trusts', 'credentials', 'shop']],
+    ['providers show github', ['trusts', 'providers', 'github']],
+    ['virtual-clusters show shop/dev', ['virtual-clusters']],
+    ['clusters show eu', ['clusters']],
+  ])('of %s is the address of a page of the console, for which nothing is asked', async (line, parts) => {
+    const before = server.log.length
+    const [group = '', verb = '', ...name] = line.split(' ')
+    const opened: string[] = []
+    const run = (isTerminal: boolean) =>
+      cli.run([group, verb, name.join(' '), '--web'], { isTerminal, openBrowser: (url) => void opened.push(url) })
+    const url = `${server.root}/console/#/${parts.join('/')}`
+    expect(await run(false)).toEqual({ code: 0, stdout: `${url}\n`, stderr: '' })
+    expect([opened, server.log.length]).toEqual([[], before])
+    expect((await run(true)).stdout).toBe(`${url}\n`)
+    expect(opened).toEqual([url])
+    expect(pages).toMatch(new RegExp(`page: '${parts[0]}',\\s+parts: ${parts.length - 1},`))
+  })
+
+  test('starts no shell, which could read the address', () => {
+    const url = 'https://a.example.com/x&y=$(z)'
+    expect((['darwin', 'linux', 'win32'] as const).map((platform) => browserCall(platform, url))).toEqual([
+      ['open', [url]],
+      ['xdg-open', [url]],
+      ['rundll32', ['url.dll,FileProtocolHandler', url]],
+    ])
+  })
 })
 
 describe('clusters who', () => {

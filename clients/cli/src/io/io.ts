@@ -29,6 +29,8 @@ export interface Io {
   readHidden(prompt: string): Promise<string | undefined>
   /** Starts this program again, as a process that goes on alone, without input and output. */
   startDetached(args: readonly string[]): void
+  /** Asks the system to open a URL. Nothing is known of whether it does. */
+  openBrowser(url: string): void
   /** Aborts with Ctrl-C or SIGTERM. */
   signal: AbortSignal
   /** Gives all signals that would end this process to `receive` instead, until the function that it returns is called. */

@@ -41,6 +41,18 @@ function failOutput(error: NodeJS.ErrnoException, ifLost: string | undefined): n
   process.exit(isGone ? BROKEN_PIPE : 1)
 }
 
+function detach(program: string, args: readonly string[]): void {
+  spawn(program, args, { detached: true, stdio: 'ignore', windowsHide: true })
+    .on('error', () => {})
+    .unref()
+}
+
+/** Returns the program that opens a URL, and its arguments. None is a shell, which could take a part of the URL for something else. */
+export function browserCall(platform: NodeJS.Platform, url: string): [program: string, args: string[]] {
+  if (platform === 'darwin') return ['open', [url]]
+  return platform === 'win32' ? ['rundll32', ['url.dll,FileProtocolHandler', url]] : ['xdg-open', [url]]
+}
+
 /** Returns the Io of this process, and the exit code of a command that a signal ended. */
 export function processIo(): { io: Io; interrupted(): number } {
   const controller = new AbortController()
@@ -88,14 +100,8 @@ export function processIo(): { io: Io; interrupted(): number } {
     },
     readLine: () => lines(controller.signal),
     readHidden: (prompt) => hiddenLine(prompt, controller.signal),
-    startDetached: (args) =>
-      spawn(process.execPath, [process.argv[1] ?? '', ...args], {
-        detached: true,
-        stdio: 'ignore',
-        windowsHide: true,
-      })
-        .on('error', () => {})
-        .unref(),
+    startDetached: (args) => detach(process.execPath, [process.argv[1] ?? '', ...args]),
+    openBrowser: (url) => detach(...browserCall(process.platform, url)),
     signal: controller.signal,
     passSignals: (listener) => {
       receive = listener

@@ -44,6 +44,7 @@ export function testIo(parts: Partial<Io>): { io: Io; said: { out: string; err: 
     readLine: async () => undefined,
     readHidden: async () => undefined,
     startDetached: () => {},
+    openBrowser: () => {},
     signal: new AbortController().signal,
     passSignals: () => () => {},
     ...parts,

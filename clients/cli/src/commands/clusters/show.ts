@@ -7,20 +7,23 @@ import type { Io } from '../../io/io.ts'
 import { printAs } from '../../output/print.ts'
 import { facts } from '../../output/table.ts'
 import { ago, withTime } from '../../output/times.ts'
+import { showPage, webOption } from '../../output/web.ts'
 
 export const clustersShow = command({
   name: ['clusters', 'show'],
   summary: 'Show a connected cluster: its address, and who gets kube configs of it',
   positionals: [{ name: 'NAME', help: 'name of the cluster', names: 'clusters' }],
-  options: {},
+  options: webOption,
   formats: ['json', 'yaml', 'name'],
   examples: [
     { does: 'Show a cluster', run: 'keyplane clusters show west' },
     { does: 'Show all its fields', run: 'keyplane clusters show west -o yaml' },
   ],
-  async run({ values: { context, output }, positionals: [name = ''] }, io) {
+  async run({ values: { context, output, web }, positionals: [name = ''] }, io) {
+    const path = clusterPath(name)
     const session = await openSession(io, { context })
-    const object = await session.get(clusterPath(name))
+    if (web) return showPage(io, session.server, ['clusters'])
+    const object = await session.get(path)
     if (output !== undefined) return printAs(output, object, io)
     io.out(facts(factsOf(asCluster(object), io)))
   },

@@ -14,20 +14,24 @@ import type { Io } from '../../io/io.ts'
 import { printAs } from '../../output/print.ts'
 import { facts } from '../../output/table.ts'
 import { ago, expiry, withTime } from '../../output/times.ts'
+import { showPage, webOption } from '../../output/web.ts'
 
 export const keysShow = command({
   name: ['keys', 'show'],
   summary: 'Show an access key: what it may do, when it was used, and when it ends',
   positionals: [{ name: 'NAME', help: 'name of the key', names: 'keys' }],
-  options: {},
+  options: webOption,
   formats: ['json', 'yaml', 'name'],
   examples: [
     { does: 'Show a key', run: 'keyplane keys show ci' },
     { does: 'Show all its fields', run: 'keyplane keys show ci -o yaml' },
+    { does: 'Open its page of the console', run: 'keyplane keys show ci --web' },
   ],
-  async run({ values: { context, output }, positionals: [name = ''] }, io) {
+  async run({ values: { context, output, web }, positionals: [name = ''] }, io) {
+    const path = keyPath(name)
     const session = await openSession(io, { context })
-    const object = await session.get(keyPath(name))
+    if (web) return showPage(io, session.server, ['keys', name])
+    const object = await session.get(path)
     if (output !== undefined) return printAs(output, object, io)
     const key = asKey(object)
     const ended = key.spec?.disabled ? await endOf(session, key, io) : []

@@ -9,6 +9,7 @@ import { plain } from '../../output/plain.ts'
 import { printAs } from '../../output/print.ts'
 import { facts, outputTable } from '../../output/table.ts'
 import { ago, withTime } from '../../output/times.ts'
+import { showPage, webOption } from '../../output/web.ts'
 import { forEachName } from '../keys/each.ts'
 import { asShown, type Kind, prefixFor } from './kinds.ts'
 
@@ -46,14 +47,15 @@ const showOf = (kind: Kind): Command =>
     name: [kind.word, 'show'],
     summary: `Show a${/^[aeiou]/.test(kind.one) ? 'n' : ''} ${kind.one}`,
     positionals: [{ name: kind.placeholder, help: `name of the ${kind.one}`, names: kind.names }],
-    options: {},
+    options: webOption,
     formats: ['json', 'yaml', 'name'],
     examples: [
       { does: `Show the ${kind.one} ${example(kind)}`, run: `keyplane ${kind.word} show ${example(kind)}` },
       { does: 'Show all its fields', run: `keyplane ${kind.word} show ${example(kind)} -o yaml` },
     ],
-    async run({ values: { context, output }, positionals: [name = ''] }, io) {
+    async run({ values: { context, output, web }, positionals: [name = ''] }, io) {
       const session = await openSession(io, { context })
+      if (web) return showPage(io, session.server, kind.page(name))
       const object = await session.get(await kind.path(session, name))
       if (output !== undefined) return printAs(output, object, io)
       const shown = asShown(object)
