@@ -71,7 +71,7 @@ export function partsOn({ env, isRoot, clone, copy, usersCopy, base, cache }: Ma
   const browser = `$(apt-cache show chromium-headless-shell > /dev/null 2>&1 && echo chromium-headless-shell || echo ${hasBrowser ? '' : 'chromium'})`
   const isMissing = !env.CHROMIUM && !has('chromium-headless-shell')
   // With a font for the eyes of people who look at failures.
-  const missing = [...(isMissing ? [browser, 'fonts-inter'] : []), ...(has('zsh') ? [] : ['zsh'])]
+  const missing = [...(isMissing ? [browser, 'fonts-inter'] : []), ...['zsh', 'fish'].filter((shell) => !has(shell))]
   const isInstalled = missing.length > 0 && isRoot && has('apt-get')
   const build = env.ENVTEST_BUILD
   const bash = (script: string, ...args: string[]) => ['bash', '-euo', 'pipefail', '-c', script, ...args]

@@ -220,7 +220,8 @@ describe('names of the server', () => {
   })
 })
 
-const hasZsh = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'zsh')))
+const has = (shell: string) =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, shell)))
 
 describe('the script of', () => {
   const run = promisify(execFile)
@@ -250,7 +251,7 @@ printf '[%s]' "\${COMPREPLY[@]}"; ls pwned 2>/dev/null; true`
     expect((await run('bash', ['-c', body], { cwd: cli.home })).stdout).toBe('[$(touch pwned).txt]')
   })
 
-  test.runIf(hasZsh)('zsh does too', async () => {
+  test.runIf(has('zsh'))('zsh does too', async () => {
     const body = `${program(lines)}compadd() { printf '[%s]' "\${values[@]}" }
 _files() { print files }
 ${scriptOf('zsh')}
@@ -262,12 +263,30 @@ ls pwned 2>/dev/null; cat args`
     expect(stdout).toBe('[$(touch pwned)][`touch pwned`][ci-1][a b][*]<__complete><zsh><--><keys><show><>')
   })
 
+  test.runIf(has('fish'))('fish does too, with the help, and completes files itself', async () => {
+    await cli.write('mine.txt', '')
+    const complete = async (said: string, line: string) => {
+      const body = `function keyplane
+  printf '<%s>' $argv >args
+  printf '%s\\n' ${said}
+end
+${scriptOf('fish')}
+complete -C '${line}'; ls pwned 2>/dev/null; cat args`
+      return (await run('fish', ['--no-config', '-c', body], { cwd: cli.home })).stdout.split('\n')
+    }
+    expect(await complete(`${lines} "ci-2"\\t"its help"`, 'keyplane keys show ')).toEqual([
+      ...['$(touch pwned)', '*', 'a b', 'ci-1', 'ci-2\tits help', '`touch pwned`'],
+      '<__complete><fish><--><keys><show><>',
+    ])
+    expect(await complete("':files'", 'keyplane run mi')).toEqual(['mine.txt', '<__complete><fish><--><run><mi>'])
+  })
+
   test('another shell is refused with those that there are', async () => {
     expect(await cli.run(['completion', 'bsh'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('must be one of bash, zsh, fish, powershell, not "bsh": did you mean bash?'),
     })
-    for (const shell of ['fish', 'powershell']) expect(await cli.ok(['completion', shell])).toContain('__complete')
+    for (const shell of ['powershell']) expect(await cli.ok(['completion', shell])).toContain('__complete')
     expect(await readFile(join(import.meta.dirname, '../../../docs/command-line.md'), 'utf8')).toContain('completion')
   })
 })
