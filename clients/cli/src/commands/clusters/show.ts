@@ -22,7 +22,7 @@ export const clustersShow = command({
   async run({ values: { context, output, web }, positionals: [name = ''] }, io) {
     const path = clusterPath(name)
     const session = await openSession(io, { context })
-    if (web) return showPage(io, session.server, ['clusters'])
+    if (web) return showPage(io, session.server, ['clusters', name])
     const object = await session.get(path)
     if (output !== undefined) return printAs(output, object, io)
     io.out(facts(factsOf(asCluster(object), io)))

@@ -55,7 +55,7 @@ const showOf = (kind: Kind): Command =>
     ],
     async run({ values: { context, output, web }, positionals: [name = ''] }, io) {
       const session = await openSession(io, { context })
-      if (web) return showPage(io, session.server, kind.page(name))
+      if (web) return showPage(io, session.server, await kind.page(session, name))
       const object = await session.get(await kind.path(session, name))
       if (output !== undefined) return printAs(output, object, io)
       const shown = asShown(object)

@@ -39,7 +39,7 @@ export interface Kind {
   list(session: Session): Promise<string>
   path(session: Session, name: string): Promise<string>
   /** Returns the parts of the address of its page of the console. */
-  page(name: string): string[]
+  page(session: Session, name: string): Promise<string[]>
   /** Returns the name of the object as people write it. */
   nameOf(object: Shown, prefix: string): string
   columns: readonly (readonly [header: string, value: (object: Shown) => string])[]
@@ -68,7 +68,7 @@ export const trusts: Kind = {
   ends: 'Its keys end, and its jobs get none.',
   list: async () => trustsPath(),
   path: named(trustsPath, 'a trust'),
-  page: (name) => ['trusts', 'credentials', name],
+  page: async (_, name) => ['trusts', 'credentials', name],
   nameOf: ({ metadata }) => metadata.name,
   columns: [
     ['PROVIDER', ({ spec }) => spec?.identityProvider ?? ''],
@@ -101,7 +101,7 @@ export const providers: Kind = {
   ends: 'Its trusts give no keys, and those that they gave end.',
   list: async () => providersPath(),
   path: named(providersPath, 'an identity provider'),
-  page: (name) => ['trusts', 'providers', name],
+  page: async (_, name) => ['trusts', 'providers', name],
   nameOf: ({ metadata }) => metadata.name,
   columns: [
     ['ISSUER', ({ spec }) => spec?.issuer ?? ''],
@@ -128,7 +128,10 @@ export const virtualClusters: Kind = {
     const target = virtualCluster(name)
     return `${API}/namespaces/${await projectNamespace(session, target.project)}/virtualclusterinstances/${encodeURIComponent(target.name)}`
   },
-  page: () => ['virtual-clusters'],
+  async page(session, name) {
+    const target = virtualCluster(name)
+    return ['virtual-clusters', await projectNamespace(session, target.project), target.name]
+  },
   nameOf: ({ metadata }, prefix) =>
     `${projectIn(metadata.namespace ?? '', prefix) ?? metadata.namespace}/${metadata.name}`,
   columns: [
