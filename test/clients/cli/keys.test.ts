@@ -86,6 +86,19 @@ test('the history of a key is a time line and its family, without unprintable ch
     '',
   ])
   expect(JSON.parse(await cli.ok(['history', key.name, '-o', 'json']))).toMatchObject({ kind: 'OwnedAccessKeyHistory' })
+
+  const all = (await cli.ok(['history'], { clock })).split('\n').map((line) => line.replaceAll(/ {2,}/g, '|'))
+  expect(all.slice(0, 2)).toEqual([
+    'WHEN|KEY|WHAT|BY|DETAILS',
+    String.raw`just now|ci-history|lifetime changed|e\u{1b}[2Jve|from 192.0.2.1`,
+  ])
+  expect(all).toContain(`just now|${child.name}|created|alice with ci-history`)
+  expect(await cli.run(['history', '--since', '2999-01-01'])).toMatchObject(
+    says(0, 'Nothing has happened since 2999', ''),
+  )
+  expect(await cli.run(['history', key.name, '--since', '1h'])).toMatchObject(
+    says(2, '--since is for the history of all keys'),
+  )
 })
 
 describe('a text that is not a name', () => {
@@ -390,7 +403,7 @@ describe('keys list', () => {
   test('a name that nothing has is answered with the nearest one', async () => {
     await server.make(KEYS, { metadata: { name: 'nightly-build' }, spec: { user: 'heidi' } })
     const guessed = says(4, /not found\nDid you mean "nightly-build"\?\n$/)
-    for (const args of [['keys', 'show'], ['history'], ['keys', 'delete', '--yes'], ['usage']])
+    for (const args of [['keys', 'show'], ['keys', 'delete', '--yes'], ['usage']])
       expect(await cli.run([...args, 'nightly-biuld'])).toMatchObject(guessed)
     expect((await cli.run(['keys', 'show', 'something-else'])).stderr).not.toContain('Did you mean')
   })

@@ -44,6 +44,38 @@ describe('trusts and providers', () => {
   })
 })
 
+describe('trusts create', () => {
+  const create = (name: string, ...args: string[]) => cli.run(['trusts', 'create', name, ...args])
+  const bound = ['--provider', 'github', '--claim', 'repository_id=74']
+
+  test('makes a trust with which a job gets a token of its cluster, and prints its client ID', async () => {
+    const more = ['--claim', 'environment=production', '--claim', 'environment=a=b', '--team', 'shop', '--ttl', '30m']
+    const args = [...bound, ...more, '--cluster', 'eu', '--tokens-only', '--display-name', 'Shop']
+    expect(await create('made', ...args, '--dry-run')).toMatchObject(says(0, 'Dry run', ''))
+    const { code, stdout } = await create('made', ...args)
+    const { json } = await server.call(`${trusts}/made`)
+    expect([code, stdout]).toEqual([0, `made@${json.metadata.uid}\n`])
+    expect(json.spec).toMatchObject({
+      identityProvider: 'github',
+      claims: [
+        { claim: 'repository_id', values: ['74'] },
+        { claim: 'environment', values: ['production', 'a=b'] },
+      ],
+      scope: { clusters: [{ cluster: 'eu' }] },
+      ...{ team: 'shop', ttl: 1800, tokensOnly: true, displayName: 'Shop' },
+    })
+    expect(await create('made', ...args)).toMatchObject(says(4, 'already exists', ''))
+  })
+
+  test.each<[string[], string]>([
+    [['--claim', 'a=b', '--cluster', 'eu'], '--provider is missing'],
+    [['--provider', 'github', '--cluster', 'eu'], 'for every job of the provider'],
+    [['--provider', 'github', '--claim', 'a', '--cluster', 'eu'], '--claim must be CLAIM=VALUE, not "a"'],
+    [bound, 'Say what the jobs may do'],
+    [[...bound, '--cluster', 'eu', '--user', 'a', '--team', 'b'], 'exclude each other'],
+  ])('refuses %j', async (args, message) => expect(await create('none', ...args)).toMatchObject(says(2, message, '')))
+})
+
 test('virtual clusters are named with their project', async () => {
   await server.make('/apis/management.platform/v1/namespaces/p-shop/virtualclusterinstances', {
     apiVersion: 'management.platform/v1',

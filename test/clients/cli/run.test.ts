@@ -66,6 +66,7 @@ describe('a command', () => {
       `Key ${run.name}: read-only in virtual cluster demo/demo, without Secrets; ends in 30m or with the command.`,
     )
     expect(stderr).toContain('It runs as you: it can still read your files.')
+    expect(stderr).not.toContain('shortened')
     const { metadata, spec, status } = (await stored(run.name)).json
     expect([metadata.labels, spec.ttl, status.owner, status.madeWith.name]).toEqual([
       { 'keyplane/session': 'run' },

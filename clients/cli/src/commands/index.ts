@@ -25,6 +25,7 @@ import { kubeconfig } from './kubeconfig.ts'
 import { login } from './login.ts'
 import { logout } from './logout.ts'
 import { commandsOf } from './objects/commands.ts'
+import { trustsCreate } from './objects/createtrust.ts'
 import { providers, trusts, virtualClusters } from './objects/kinds.ts'
 import { reportLeak } from './reportleak.ts'
 import { revoke } from './revoke.ts'
@@ -56,7 +57,7 @@ export const sections: readonly Section[] = [
     ],
   },
   { title: 'Virtual clusters', commands: commandsOf(virtualClusters) },
-  { title: 'Trusts and identity providers', commands: [...commandsOf(trusts), ...commandsOf(providers)] },
+  { title: 'Trusts and identity providers', commands: [trustsCreate, ...commandsOf(trusts), ...commandsOf(providers)] },
 ]
 
 export const commands: readonly Command[] = sections.flatMap((section) => section.commands)

@@ -21,10 +21,18 @@ import { type Watched, watchKey } from './watch.ts'
 
 /** The shortest life that a token can have, in seconds. */
 const SHORTEST_TOKEN = 60
+/** The shortest life that service accounts give a token. */
+const SHORTEST_ACCOUNT = 600
+/** A token that should outlive its key is shortened with a warning, and the request takes some of the life of the key. */
+const LESS = 10
+
+/** Returns for how long a token is asked that is to live as long as its key. */
+const tokenLife = (seconds: number): number =>
+  seconds >= SHORTEST_ACCOUNT + LESS ? seconds - LESS : Math.max(seconds, SHORTEST_TOKEN)
 
 /** Returns the entry of a kube config for the cluster, with a token of the session's key. */
 export async function tokenEntry(io: Io, session: Session, target: Target, seconds: number): Promise<Entry> {
-  const making = { io, session, way: 'token' as const, life: Math.max(seconds, SHORTEST_TOKEN), file: undefined }
+  const making = { io, session, way: 'token' as const, life: tokenLife(seconds), file: undefined }
   if (target.kind === 'virtualCluster') return virtualClusterEntry(making, target).catch(withoutScopes)
   if (target.kind === 'cluster')
     return clusterEntry(making, target)

@@ -168,7 +168,7 @@ const DIRECTORY = /^(\/[\w.-]+)+\/?$/
 type State = 'done' | 'missing'
 
 const stepsOf = (io: Io) => (state: State, title: string, text: string) =>
-  io.out(`${plainLines(`${state.padEnd(9)}${title.padEnd(8)}${text}`)}\n`)
+  io.out(`${plainLines(`${state.padEnd(9)}${title.padEnd(8)}${text}`).replaceAll('\n', `\n${' '.repeat(17)}`)}\n`)
 
 interface Work {
   io: Io
