@@ -1,5 +1,5 @@
 /** `keyplane rotate` against the whole API, with programs that store the value in a file. */
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { keys } from '../../support/objects.ts'
@@ -48,6 +48,20 @@ test('rotate stores the new value, uses it, and forgets it', async () => {
   expect(await stored()).toMatch(/^mpk_\w{49}$/)
   expect(await states(name)).toEqual(['Current', 'Retiring'])
   expect([await use(old), await use(await stored()), await left()]).toEqual([WORKS, WORKS, []])
+})
+
+test('rotate puts the new value into a file that only its owner reads, and that nobody sees half written', async () => {
+  const { name, old } = await createKey()
+  const file = await cli.write('ci.key', old)
+  await chmod(file, 0o644)
+  expect(await run([name, '--key-file', 'ci.key'])).toMatchObject(says(0, 'is stored and works', ''))
+  const value = await readFile(file, 'utf8')
+  expect([await use(value), value === old, (await stat(file)).mode & 0o777]).toEqual([WORKS, false, 0o600])
+  expect((await readdir(cli.home)).filter((one) => one.startsWith('ci.key'))).toEqual(['ci.key'])
+  for (const wrong of [[...STORE], ['--finish'], ['--abort']])
+    expect(await run([name, '--key-file', 'ci.key', ...wrong])).toMatchObject({ code: 2, stdout: '' })
+  expect(await run([name, '--key-file', 'no/ci.key'])).toMatchObject(says(1, 'does not exist', ''))
+  expect(await states(name)).toEqual(['Current', 'Retiring'])
 })
 
 describe('without a command, rotate', () => {

@@ -5,6 +5,7 @@ import { openSession } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
 import { locked } from '../config/lock.ts'
+import { outputFile } from '../config/outputfile.ts'
 import { NO_STATE } from '../config/paths.ts'
 import { UsageError } from '../io/errors.ts'
 import { demandProgram } from '../io/program.ts'
@@ -52,6 +53,11 @@ export const rotate = command({
       type: 'boolean',
       help: 'end the new value of another run that was never used. Only if no other run is storing it',
     },
+    'key-file': {
+      type: 'string',
+      value: 'FILE',
+      help: 'in place of a command, put the new value into this file, readable only by you',
+    },
     finish: { type: 'boolean', help: 'only end the old value now, instead of after the overlap' },
     abort: { type: 'boolean', help: 'only end a new value that was never used' },
   },
@@ -65,6 +71,7 @@ export const rotate = command({
       does: 'Store it in AWS Secrets Manager, with an overlap of a day',
       run: 'keyplane rotate ci --overlap 1d -- aws secretsmanager put-secret-value --secret-id ci --secret-string file:///dev/stdin',
     },
+    { does: 'Put it into the file of a program', run: 'keyplane rotate ci --key-file ci.key' },
     { does: 'Rotate your own key in the current context', run: 'keyplane rotate NAME' },
     { does: 'End the old value at once, when every client has the new one', run: 'keyplane rotate ci --finish' },
   ],
@@ -73,14 +80,17 @@ export const rotate = command({
     const { overlap, timeout = '10m', replace, finish, abort, context, output } = values
     const overlapSeconds = within(overlap ?? '1h', '--overlap', LONGEST_OVERLAP_SECONDS)
     const timeoutSeconds = within(timeout, '--timeout', LONGEST_TIMEOUT_SECONDS)
-    if (finish || abort) demandAlone(values, rest)
+    const keyFile = values['key-file']
+    if (keyFile !== undefined && rest) throw new UsageError('--key-file excludes a command: both store the new value.')
+    const store = keyFile === undefined ? rest : storeIn(await outputFile(keyFile))
+    if (finish || abort) demandAlone(values, store)
     if (rest) await demandProgram(rest, io.env)
     const session = await openSession(io, { context })
     const file = unfinishedFile(io, session.server, name)
     await locked(`${file}.lock`, { ...io, staleMilliseconds: STALE_MILLISECONDS, wayOut: NO_STATE }, async () => {
       const target = { io, session, name, file }
       if (finish || abort) return note(io, await (finish ? finishRotation : abortRotation)(target))
-      const rotated = await rotateKey({ ...target, overlapSeconds, timeoutSeconds, replace, command: rest })
+      const rotated = await rotateKey({ ...target, overlapSeconds, timeoutSeconds, replace, command: store })
       const { value, requestedAt, message } = rotated
       note(io, message)
       if (output !== undefined) {
@@ -98,6 +108,13 @@ export const rotate = command({
     })
   },
 })
+
+/** Replaces a file with standard input, by rename, so that its readers see the old value or the new one. */
+const REPLACE = `const fs = require('fs'); const [, file] = process.argv; const next = file + '.' + process.pid + '.tmp'
+fs.writeFileSync(next, fs.readFileSync(0), { mode: 0o600, flag: 'wx' }); fs.renameSync(next, file)`
+
+/** Returns the command that stores a value in a file: a rotation that is killed goes on after one as after any other. */
+const storeIn = (file: string): string[] => [process.execPath, '-e', REPLACE, file]
 
 function within(text: string, option: string, most: number): number {
   const given = seconds(text, option)
