@@ -116,6 +116,7 @@ test('a key can be duplicated from its page: everything but its name and the lab
   expect((await server.call(KEYS, { method: 'POST', body })).status).toBe(201)
 
   await goTo(page, '#/keys/first-one')
+  await press(page.getByRole('button', { name: 'More actions' }))
   await press(page.getByRole('link', { name: 'Duplicate' }))
   await page.getByText('Like the key first-one').waitFor()
   expect(await page.getByLabel('Name (optional)', { exact: true }).inputValue()).toBe('')

@@ -23,7 +23,7 @@ test('shows what to do with a new deployment, until somebody dismisses it', asyn
   const panel = page.getByRole('region', { name: /^Get started: / })
   await panel.getByText('Get started: 0 of 5 done').waitFor()
   // What the local server made for itself needs nobody's attention either.
-  await page.getByText('No key needs attention.').waitFor()
+  await page.getByText('No key that you may see needs attention.').waitFor()
   expect([await axeProblems(page), await misfits(page)]).toEqual([[], []])
   for (const [step, title] of [
     ['A key for a job', 'New key'],
@@ -37,13 +37,16 @@ test('shows what to do with a new deployment, until somebody dismisses it', asyn
     await page.goBack()
   }
   const { name } = await makeKey(server, 'shop-ci', { scope: { projects: [{ project: 'shop' }] } })
+  await goTo(page, '#/keys')
   await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByText(name).first().waitFor()
+  await goTo(page, '#/overview')
   await panel.getByText('Get started: 1 of 5 done').waitFor()
 
   await press(panel.getByRole('button', { name: 'Dismiss' }))
   await page.getByText('Get started is in the help menu from now on.').waitFor()
   expect(await panel.count()).toBe(0)
-  await expect.poll(() => focused(page)).toMatch(/^heading "Keys"/)
+  await expect.poll(() => focused(page)).toMatch(/^heading "Overview"/)
   const { requests } = visits.guardsOf(page)
   const before = requests.length
   await page.reload()
@@ -57,7 +60,7 @@ test('shows what to do with a new deployment, until somebody dismisses it', asyn
   await page.getByRole('button', { name: 'Help' }).click()
   await page.getByRole('dialog').getByRole('link', { name: 'Get started' }).click()
   await page.getByRole('heading', { level: 2, name: '1 of 5 done' }).waitFor()
-  await page.getByRole('navigation').getByRole('link', { name: 'Keys' }).click()
+  await page.getByRole('navigation').getByRole('link', { name: 'Overview' }).click()
   await panel.waitFor()
 })
 
@@ -120,6 +123,7 @@ test('keeps the session when a page fails', async ({ page, server }) => {
     status: 200,
     body: { metadata: {}, items: [{ metadata: { name: 'a\u202eb' } }] },
   })
+  await goTo(page, '#/keys')
   await page.getByRole('button', { name: 'Refresh' }).click()
   await page.getByText('The console failed.').waitFor()
   const pages = page.getByRole('navigation')
@@ -153,6 +157,8 @@ test('asks the API for nothing by the names of folders', async ({ openPage, visi
 
 test('has no key in its address that somebody looks for', async ({ page, guards, server }) => {
   await signIn(page, server.adminKey)
+  await goTo(page, '#/keys')
+  await page.getByRole('searchbox').waitFor()
   await loaded(page)
   await page.getByRole('searchbox').fill(`mpk_${'a'.repeat(49)}`)
   await page.getByRole('heading', { name: 'No key matches' }).waitFor()
@@ -166,7 +172,7 @@ test('is complete with the keyboard: sign in, skip, every page, sign out', async
   await expect.poll(() => hasFocus(page.getByLabel('Access key'))).toBe(true)
   await page.keyboard.type(server.adminKey)
   await press(page.getByRole('button', { name: 'Sign in', exact: true }))
-  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
 
   const { stops, ringless } = await tabStops(page)
   expect(stops[0]).toBe('button "Skip to the content"')
@@ -220,7 +226,7 @@ test('fits into 320 pixels, also with hostile names, and does what none of them 
   for (const [hash, text] of [
     ['#/new-key', 'In a sentence'],
     ['#/new-trust?platform=GitHub', 'Repository'],
-    ['#/keys/hostile-long', 'The same in a terminal'],
+    ['#/keys/hostile-long', 'Make a new value'],
   ] as const) {
     await goTo(page, hash)
     if (hash.startsWith('#/keys/')) await page.getByRole('button', { name: 'Rotate' }).click()
@@ -230,6 +236,7 @@ test('fits into 320 pixels, also with hostile names, and does what none of them 
     expect([hash, await misfits(page)]).toEqual([hash, []])
   }
   for (const name of ['Edit', 'Edit scope', 'Disable', 'Delete']) {
+    if (name !== 'Edit') await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('button', { name, exact: true }).click()
     await page.getByRole('dialog').waitFor()
     expect([name, await misfits(page)]).toEqual([name, []])
@@ -277,7 +284,8 @@ test('talks to its own server alone, and shows no key', async ({ page, guards, a
   expect(await guards.finish()).toEqual([])
 })
 
-test('has a help with every shortcut, which opens with one', async ({ page, server }) => {
+test('has a help with every shortcut, which opens with one', async ({ openPage, server }) => {
+  const page = await openPage({ path: '#/keys' })
   await signIn(page, server.adminKey)
   await loaded(page)
   const filter = page.getByRole('searchbox')

@@ -67,7 +67,7 @@ export function Facts({ accessKey }: { accessKey: AccessKey }) {
         <Fact term="Created">
           <Time at={metadata.creationTimestamp} direction="past" isDated />
         </Fact>
-        {status.values && (
+        {status.values && status.values.length > 0 && (
           <Fact term="Values">
             <ul>
               {status.values.map((value) => (
