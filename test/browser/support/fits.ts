@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 
 /**
  * Returns what a person sees only in part: elements beyond the window if the page can be scrolled sideways, and links and controls that are
- * cut, or narrower than their text. Tables and code that scroll in their own box may be wider.
+ * cut, or narrower than their text. Tables, code and bars of filters that scroll in their own box may be wider.
  */
 export const misfits = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
@@ -17,7 +17,10 @@ export const misfits = (page: Page): Promise<string[]> =>
     const wide = scrollWidth > clientWidth ? [...document.querySelectorAll('body *')].filter(isBeyond) : []
     const scrolls = (box: Element | null) => box !== null && getComputedStyle(box).overflowX === 'auto'
     const controls = [...document.querySelectorAll('a, button, input, select, textarea, summary')].filter(
-      (one) => one.checkVisibility() && !one.matches('.skip') && !scrolls(one.closest('.code section, .keys.box')),
+      (one) =>
+        one.checkVisibility() &&
+        !one.matches('.skip') &&
+        !scrolls(one.closest('.code section, .keys.box, .chips, .facts section')),
     )
     const isOverflowing = (one: Element) =>
       one.matches('nav a, a.button, button, summary') && one.scrollWidth > one.clientWidth + 1

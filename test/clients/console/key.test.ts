@@ -5,13 +5,7 @@ import { ApiError, isUncertain, NetworkError } from '../../../clients/console/sr
 import { selectionOf } from '../../../clients/console/src/components/revocation/selection.ts'
 import { type Edit, editOf, endWith, patchOf } from '../../../clients/console/src/pages/key/actions/edit.ts'
 import { madeWords, namesakeWords } from '../../../clients/console/src/pages/key/made.ts'
-import {
-  progressOf,
-  rotationOf,
-  sourceOf,
-  valuesOf,
-  whyNot,
-} from '../../../clients/console/src/pages/key/rotation/rotation.ts'
+import { rotationOf, valuesOf, whyNot } from '../../../clients/console/src/pages/key/rotation/rotation.ts'
 import { choiceOf, countProblem, secondsOf } from '../../../clients/console/src/text/lifetimechoice.ts'
 import { scopeEntries } from '../../../clients/console/src/text/scopeentries.ts'
 import { actorWords, eventDetails, eventWords } from '../../../clients/core/src/historywords.ts'
@@ -69,67 +63,10 @@ describe('the rotation of a key', () => {
     )
   })
 
-  test('is said to have been used exactly if what was pending has become current, and nothing else could have', () => {
-    const [current, pending] = [value('Current'), value('Pending')]
-    fc.assert(
-      fc.property(current, pending, current, fc.option(value('Retiring')), (old, fresh, now, retiring) => {
-        const isSame = (one: KeyValue) =>
-          now.made !== undefined && now.made === one.made && (!now.hint || !one.hint || now.hint === one.hint)
-        const after = retiring ? [retiring, now] : [now]
-        expect(progressOf([old, fresh], after) === 'used').toBe(isSame(fresh) && !isSame(old))
-        expect(progressOf([old, fresh], [...after, { state: 'Pending' }])).not.toBe('used')
-      }),
-    )
-  })
-
-  test('has no news when nothing has changed', () => {
-    fc.assert(
-      fc.property(values, (all) => {
-        expect(progressOf(all, all)).toBeUndefined()
-      }),
-    )
-  })
-
-  const current = { state: 'Current', made: AT, hint: 'first1' } as const
-  const pending = { state: 'Pending', made: LATER } as const
-  const used = [
-    { state: 'Current', made: LATER, lastActivity: LATER },
-    { state: 'Retiring', made: AT, until: LATER },
-  ] as const
-  test.each([
-    ['made', [current], [current, pending]],
-    ['used', [current, pending], used],
-    ['used', [current, pending], [{ state: 'Current', made: LATER }]],
-    ['discarded', [current, pending], [{ state: 'Current', made: AT }]],
-    ['made', [current, pending], [current, { ...pending, made: '2026-11-22T14:00:00Z' }]],
-    ['ended', used, [used[0]]],
-    ['made', used, [{ ...used[0] }, pending]],
-    // Which of two values of the same second is left cannot be told.
-    [
-      undefined,
-      [
-        { state: 'Current', made: AT },
-        { state: 'Pending', made: AT },
-      ],
-      [{ state: 'Current', made: AT }],
-    ],
-  ] as [string | undefined, KeyValue[], KeyValue[]][])('has the news %s', (news, before, after) => {
-    expect(progressOf(before, after)).toBe(news)
-  })
-
   test('of a key that was never rotated has the value that it was made with', () => {
     const key = keyOf('ci', { status: { lastActivity: LATER } })
     expect(valuesOf(key)).toEqual([{ state: 'Current', made: AT, lastActivity: LATER }])
     expect(rotationOf(valuesOf(key)).step).toBe('make')
-  })
-
-  test('names a source only if no other value was used at that time', () => {
-    const source = { ip: '127.0.0.1', lastSeen: LATER }
-    const both = (at: string) =>
-      keyOf('ci', { status: { lastSources: [source], values: [used[0], { ...used[1], lastActivity: at }] } })
-    expect(sourceOf(used[0], both(AT))).toEqual(source)
-    expect(sourceOf(used[0], both(LATER))).toBeUndefined()
-    expect(sourceOf({ state: 'Current' }, keyOf('ci'))).toBeUndefined()
   })
 
   test.each([

@@ -14,7 +14,6 @@ import {
   unknownWords,
   withTerm,
 } from '../../../clients/console/src/keylist/filter.ts'
-import { noMatchTitle } from '../../../clients/console/src/keylist/nomatchtitle.ts'
 import { countText, countWords, unreadName } from '../../../clients/console/src/keylist/searched.ts'
 import { rowsOf, select } from '../../../clients/console/src/keylist/selection.ts'
 import {
@@ -374,21 +373,6 @@ describe('where there are keys that were not read', () => {
     ])
     expect([countText(0, true), countText(12, false)]).toEqual(['0+', '12'])
     expect(countWords(2500, 2500, true)).toBe('All 2500 keys that were read')
-    const answer = { keys: [], more: false, isKnown: true }
-    const byName = { question: { kind: 'name', prefix: 'ci' }, answer } as const
-    expect([
-      noMatchTitle(false),
-      noMatchTitle(true),
-      noMatchTitle(true, { ...byName, answer: { ...answer, more: true } }),
-      noMatchTitle(true, { ...byName, answer: { ...answer, isKnown: false } }),
-      noMatchTitle(true, byName),
-      noMatchTitle(true, { question: { kind: 'facts', owner: 'bob' }, answer }),
-    ]).toEqual([
-      'No key matches',
-      ...Array.from({ length: 3 }, () => 'None of the first 2500 keys matches'),
-      'No key matches whose name begins with ci',
-      'No key of bob matches',
-    ])
   })
 
   test.each([

@@ -11,7 +11,6 @@ import { scopeEntries } from '../../text/scopeentries.ts'
 /** What the object says of the key besides the line at the top. */
 export function Facts({ accessKey }: { accessKey: AccessKey }) {
   const { metadata, spec, status = {} } = accessKey
-  const { labels = {}, annotations = {} } = metadata
   const entries = scopeEntries(spec.scope)
   return (
     <section class="card facts" aria-labelledby="facts">
@@ -24,14 +23,14 @@ export function Facts({ accessKey }: { accessKey: AccessKey }) {
         )}
         {spec.type && (
           <Fact term="Type">
-            <Foreign text={spec.type} />
+            <Texts texts={[spec.type]} />
           </Fact>
         )}
         {otherTexts.map(({ name, title }) => {
           const text = spec[name]
           return text ? (
             <Fact term={title} key={name}>
-              <LongText text={text} />
+              <Texts texts={[text]} />
             </Fact>
           ) : null
         })}
@@ -62,8 +61,14 @@ export function Facts({ accessKey }: { accessKey: AccessKey }) {
             <Maker {...status.madeWith} />
           </Fact>
         )}
-        <Pairs term="Labels" pairs={labels} />
-        <Pairs term="Annotations" pairs={annotations} />
+        {Object.entries({ Labels: metadata.labels, Annotations: metadata.annotations }).map(
+          ([term, pairs = {}]) =>
+            Object.keys(pairs).length > 0 && (
+              <Fact term={term} key={term}>
+                <Texts texts={Object.entries(pairs)} />
+              </Fact>
+            ),
+        )}
         <Fact term="Created">
           <Time at={metadata.creationTimestamp} direction="past" isDated />
         </Fact>
@@ -90,56 +95,34 @@ const Fact = ({ term, children }: { term: string; children: ComponentChildren })
   </div>
 )
 
-const Texts = ({ texts }: { texts: readonly string[] }) => (
-  <ul>
-    {texts.map((text) => (
-      <li key={text}>
-        <Foreign text={text} />
-      </li>
-    ))}
-  </ul>
-)
-
 /** More characters are shown only to whoever asks for them. */
 const LONG = 500
 
-function LongText({ text }: { text: string }) {
-  if (text.length <= LONG) return <Foreign text={text} />
-  return (
-    <details>
-      <summary>1 long text</summary>
-      <Foreign text={text} />
-    </details>
-  )
-}
-
-function Pairs({ term, pairs }: { term: string; pairs: Record<string, string> }) {
-  const entries = Object.entries(pairs)
-  if (entries.length === 0) return null
+/** Shows texts, each behind its name if it has one. */
+function Texts({ texts }: { texts: readonly (string | readonly [name: string, value: string])[] }) {
   const list = (
     <ul>
-      {entries.map(([name, value]) => (
-        <li key={name}>
-          <span class="muted">
-            <Foreign text={name} />
-          </span>
-          : <Foreign text={value} />
+      {texts.map((one) => (
+        <li key={String(one)}>
+          {typeof one !== 'string' && (
+            <>
+              <span class="muted">
+                <Foreign text={one[0]} />
+              </span>
+              {': '}
+            </>
+          )}
+          <Foreign text={typeof one === 'string' ? one : one[1]} />
         </li>
       ))}
     </ul>
   )
-  const isLong = entries.flat().join('').length > LONG
+  if (texts.flat().join('').length <= LONG) return list
   return (
-    <Fact term={term}>
-      {isLong ? (
-        <details>
-          <summary>{entries.length === 1 ? '1 long text' : `${entries.length} texts`}</summary>
-          {list}
-        </details>
-      ) : (
-        list
-      )}
-    </Fact>
+    <details>
+      <summary>{texts.length === 1 ? '1 long text' : `${texts.length} texts`}</summary>
+      {list}
+    </details>
   )
 }
 

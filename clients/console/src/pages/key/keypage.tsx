@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { MINUTE_MS } from '../../../../../lib/engine/meta/value/durations.ts'
 import { isName } from '../../../../core/src/forms.ts'
 import type { AccessKey, KeyHistory } from '../../../../core/src/objects.ts'
@@ -8,14 +8,13 @@ import { Foreign } from '../../components/foreign.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
-import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { type Polled, usePolled } from '../../session/usepolled.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import { Actions } from './actions.tsx'
 import { Facts } from './facts.tsx'
-import { progressOf, rotationOf, valuesOf } from './rotation/rotation.ts'
+import { rotationOf, valuesOf } from './rotation/rotation.ts'
 import { RotationCard } from './rotation/rotationcard.tsx'
 import { useOpened } from './rotation/userotation.ts'
 import { States } from './states.tsx'
@@ -45,7 +44,6 @@ function KeyOf({ name }: { name: string }) {
   const { data, error } = polled
   const next = data && rotationOf(valuesOf(data)).step === 'use' ? WAITING_MS : EVERY_MS
   if (next !== every) setEvery(next)
-  useProgress(data)
   const [isRotating, startRotating] = useOpened(data?.metadata.uid ?? '')
   const [asked, setAsked] = useState(0)
   const rotate = () => {
@@ -135,25 +133,4 @@ function Details({ accessKey, isOwn, isGone, rotating, polled: { refresh } }: De
       </div>
     </>
   )
-}
-
-const WORDS = {
-  made: undefined,
-  used: 'is used with its new value',
-  ended: 'has only its new value: the old one has ended',
-  discarded: 'keeps its value: the new one was discarded',
-} as const
-
-/** Says what happens to a rotation while the page is open. */
-function useProgress(key: AccessKey | undefined): void {
-  const notify = useNotify()
-  const before = useRef<AccessKey>(undefined)
-  useEffect(() => {
-    const last = before.current
-    before.current = key
-    if (!key || last?.metadata.uid !== key.metadata.uid) return
-    const progress = progressOf(valuesOf(last), valuesOf(key))
-    const words = progress && WORDS[progress]
-    if (words) notify({ tone: 'good', text: `${key.metadata.name} ${words}.` })
-  }, [key, notify])
 }

@@ -2,8 +2,6 @@ import type { ComponentChildren } from 'preact'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { unknownWords } from '../../keylist/filter.ts'
-import { noMatchTitle } from '../../keylist/nomatchtitle.ts'
-import type { Search } from '../../keylist/serversearch.ts'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
 
@@ -58,18 +56,15 @@ export interface NoMatchProps {
   filter: string
   /** Keys of exchanges that match and are not shown. */
   hidden: number
-  /** Whether there are keys that were not read. */
-  more: boolean
-  search: Search | undefined
-  /** The key of the session, if the filter names it as the maker. */
-  own: string | undefined
+  /** Whether it is not known yet, or not at all, that no other key matches. */
+  isOpen: boolean
   onClear(): void
   onShow(): void
 }
 
 /** Offers ways out when no key matches the filter. */
-export const NoMatch = ({ filter, hidden, more, search, own, onClear, onShow }: NoMatchProps) => (
-  <Empty title={noMatchTitle(more, search, own)}>
+export const NoMatch = ({ filter, hidden, isOpen, onClear, onShow }: NoMatchProps) => (
+  <Empty title={isOpen ? 'No key matches so far' : 'No key matches'}>
     {unknownWords(filter) && (
       <p>
         <Foreign text={unknownWords(filter) ?? ''} />

@@ -5,12 +5,10 @@ import { useNow } from '../../components/hooks/usenow.ts'
 import { useServerSearch } from '../../components/hooks/useserversearch.ts'
 import { Fresh, Page } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
-import { saveFile } from '../../components/savefile.ts'
 import { cards, countCards } from '../../keylist/attention.ts'
 import { ANY, valueIn, withTerm } from '../../keylist/filter.ts'
 import { countText, countWords, unreadName } from '../../keylist/searched.ts'
-import { merged, type Row, rowsOf, select } from '../../keylist/selection.ts'
-import { useNotify } from '../../session/notices.ts'
+import { merged, rowsOf, select } from '../../keylist/selection.ts'
 import { useSession } from '../../session/session.ts'
 import type { Polled } from '../../session/usepolled.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
@@ -39,6 +37,7 @@ export const KeysPage = ({ keys, route }: KeysPageProps) => (
 
 const NONE: readonly AccessKey[] = []
 
+const exported = part(async () => (await import('./export.tsx')).Export)
 const told = part(async () => (await import('./told.tsx')).Told)
 const noKeys = part(async () => (await import('./emptykeys.tsx')).NoKeys)
 const noMatch = part(async () => (await import('./emptykeys.tsx')).NoMatch)
@@ -87,7 +86,7 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
           </button>
         )}
         <span class="end">
-          {shown.length > 0 && <Export shown={shown} />}
+          {shown.length > 0 && <InPlace of={exported} what="The export" shown={shown} />}
           <button type="button" class="quiet" onClick={() => void polled.refresh()}>
             Refresh
           </button>
@@ -105,7 +104,8 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
         <InPlace
           of={noMatch}
           what="That no key matches"
-          {...{ filter, hidden, more, search, own, onShow }}
+          {...{ filter, hidden, onShow }}
+          isOpen={own || more ? !search?.answer?.isKnown || search.answer.more : false}
           onClear={() => go({ filter: '' })}
         />
       ) : (
@@ -146,24 +146,5 @@ function Attention({ items, more, control: { view, go } }: AttentionProps) {
       })}
       {[...cards].map(([name, { about }]) => name === chosen && <p key={name}>{about}</p>)}
     </section>
-  )
-}
-
-/** Saves all shown keys as a file, also those that are not drawn yet. */
-function Export({ shown }: { shown: readonly Row[] }) {
-  const notify = useNotify()
-  const save = async () => {
-    try {
-      const { csvOf } = await import('./exported.ts')
-      const name = `keys-${new Date().toISOString().slice(0, 10)}.csv`
-      saveFile(name, 'text/csv', csvOf(shown.map(({ key }) => key)))
-    } catch {
-      notify({ tone: 'bad', text: 'The export could not be loaded. Try again.' })
-    }
-  }
-  return (
-    <button type="button" class="quiet" onClick={() => void save()}>
-      Export as CSV
-    </button>
   )
 }

@@ -2,12 +2,11 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { Code } from '../../../components/code.tsx'
-import { Foreign } from '../../../components/foreign.tsx'
 import { ErrorNotice, Notice } from '../../../components/notice.tsx'
 import { Time } from '../../../components/time.tsx'
 import { useSession } from '../../../session/session.ts'
 import { shellWord } from '../../../text/kubectl.ts'
-import { rotationOf, sourceOf, valuesOf, whyNot } from './rotation.ts'
+import { rotationOf, valuesOf, whyNot } from './rotation.ts'
 import { Finish, MakeValue } from './rotationforms.tsx'
 import { type RotationControl, type RotationProps, useRotation } from './userotation.ts'
 
@@ -24,7 +23,6 @@ export function RotationSteps({ accessKey, refresh }: RotationProps) {
     const [at, now] = [STEPS.indexOf(one), STEPS.indexOf(step)]
     return at < now ? 'done' : at === now ? 'now' : 'later'
   }
-  const source = fresh && sourceOf(fresh, accessKey)
   return (
     <>
       <p class="hint">
@@ -54,18 +52,6 @@ export function RotationSteps({ accessKey, refresh }: RotationProps) {
             {step === 'overlap' && fresh?.lastActivity && (
               <p>
                 Last <Time at={fresh.lastActivity} direction="past" />
-                {source && (
-                  <>
-                    {' from '}
-                    <Foreign text={source.ip} />
-                    {source.userAgent && (
-                      <>
-                        {' ('}
-                        <Foreign text={source.userAgent} />)
-                      </>
-                    )}
-                  </>
-                )}
               </p>
             )}
           </RotationStep>
