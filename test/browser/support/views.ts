@@ -54,7 +54,6 @@ export const views: readonly View[] = [
       await at('#/keys', 'deploy-production')(page)
     },
   },
-  { name: 'get-started', entry: ['get-started', 0], open: at('#/get-started', '3 of 5 done') },
   { name: 'overview', entry: ['overview', 0], open: at('#/overview', 'What happened last') },
   { name: 'key', entry: ['keys', 1], open: at('#/keys/deploy-production', 'Deployments of the shop') },
   { name: 'rotation', entry: ['keys', 1], open: at('#/keys/terraform', 'Nothing has used the new value yet.') },

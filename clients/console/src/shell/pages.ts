@@ -25,13 +25,6 @@ export const pages: readonly PageEntry[] = [
   { page: 'overview', parts: 0, title: 'Overview', nav: 'Overview', script: keysRoute },
   { page: 'keys', parts: 0, title: 'Keys', nav: 'Keys', script: keysRoute },
   {
-    page: 'get-started',
-    parts: 0,
-    title: 'Get started',
-    within: 'overview',
-    script: part(async () => (await import('../pages/getstarted/getstartedpage.tsx')).GetStartedPage),
-  },
-  {
     page: 'new-key',
     parts: 0,
     title: 'New key',

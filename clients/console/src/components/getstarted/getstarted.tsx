@@ -11,16 +11,10 @@ import { type Facts, readFacts } from './readfacts.ts'
 import { dismiss } from './remembered.ts'
 import { type Step, steps } from './steps.ts'
 
-export interface GetStartedProps {
-  keys: readonly AccessKey[]
-  /** Whether it is a page of its own, which also shows what is over. */
-  isPage?: true
-}
-
 const isLocal = /^(localhost|127\.[\d.]+|\[::1\])$/.test(apiRoot.hostname)
 
 /** Shows what is left of what a person does first with a new deployment, until all of it is done or the person dismisses it. */
-export function GetStarted({ keys, isPage }: GetStartedProps) {
+export function GetStarted({ keys }: { keys: readonly AccessKey[] }) {
   const { api, self, ends } = useSession()
   const notify = useNotify()
   const now = useNow()
@@ -39,11 +33,7 @@ export function GetStarted({ keys, isPage }: GetStartedProps) {
   useEffect(() => {
     if (isDone) dismiss()
   }, [isDone])
-  if (!facts) return isPage ? <p class="loading">Loading…</p> : null
-  if (shown.length === 0) {
-    return isPage ? <p>Your access key may do none of these. Sign in with a key without a scope.</p> : null
-  }
-  if (!isPage && (isDismissed || isDone)) return null
+  if (shown.length === 0 || isDismissed || isDone) return null
   const close = () => {
     dismiss()
     setDismissed(true)
@@ -53,14 +43,11 @@ export function GetStarted({ keys, isPage }: GetStartedProps) {
     <section class="card getstarted" aria-labelledby="get-started">
       <header>
         <h2 id="get-started">
-          {isPage ? '' : 'Get started: '}
-          {shown.length - open.length} of {shown.length} done
+          Get started: {shown.length - open.length} of {shown.length} done
         </h2>
-        {!isPage && (
-          <button type="button" class="quiet" onClick={close}>
-            Dismiss
-          </button>
-        )}
+        <button type="button" class="quiet" onClick={close}>
+          Dismiss
+        </button>
       </header>
       <ol>
         {open.map((step) => (

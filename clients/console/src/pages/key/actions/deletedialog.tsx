@@ -1,14 +1,12 @@
 import { paths } from '../../../api/paths.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { DeleteForm } from '../../../components/forms/deleteform.tsx'
-import { Notice } from '../../../components/notice.tsx'
-import { useSession } from '../../../session/session.ts'
+import { OwnKey } from '../../../components/ownkey.tsx'
 import { hrefOf } from '../../../text/routes.ts'
 import type { ActionProps } from './actionprops.ts'
 
 /** Deletes the key once its name was typed: exactly this key, and only as the person has seen it. */
 export function DeleteDialog({ accessKey: { metadata, status }, refresh, onClose }: ActionProps) {
-  const { self } = useSession()
   const { name, resourceVersion } = metadata
   return (
     <Dialog title={`Delete ${name}`} onClose={onClose}>
@@ -20,11 +18,7 @@ export function DeleteDialog({ accessKey: { metadata, status }, refresh, onClose
         </li>
         <li>Keys that it made keep working, and still show that it made them.</li>
       </ul>
-      {name === self.accessKey && (
-        <Notice tone="warn" title="You are signed in with this key">
-          <p>The console signs you out.</p>
-        </Notice>
-      )}
+      <OwnKey name={name} text="The console signs you out." />
       <DeleteForm
         noun="key"
         path={paths.key(name)}

@@ -5,14 +5,14 @@ import { ChangeForm } from '../../../components/forms/changeform.tsx'
 import { ReasonField } from '../../../components/forms/reasonfield.tsx'
 import { useLockout } from '../../../components/forms/uselockout.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
-import { Notice } from '../../../components/notice.tsx'
+import { OwnKey } from '../../../components/ownkey.tsx'
 import { useSession } from '../../../session/session.ts'
 import type { ActionProps } from './actionprops.ts'
 import { patchKey, reviewerPatch } from './patchkey.ts'
 
 /** Disables the key, or enables it again. */
 export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
-  const { api, self } = useSession()
+  const { api } = useSession()
   const { name, uid, resourceVersion } = accessKey.metadata
   const disabled = !accessKey.spec.disabled
   const word = disabled ? 'Disable' : 'Enable'
@@ -41,11 +41,7 @@ export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
           request new ones.
         </p>
       )}
-      {disabled && name === self.accessKey && (
-        <Notice tone="warn" title="You are signed in with this key">
-          <p>The console signs you out. To enable it again, you need another key.</p>
-        </Notice>
-      )}
+      {disabled && <OwnKey name={name} text="The console signs you out. To enable it again, you need another key." />}
       <ChangeForm change={change} word={`${word} the key`} tone={disabled ? 'danger' : 'primary'} onClose={onClose}>
         {disabled && <ReasonField value={reason} onInput={setReason} />}
       </ChangeForm>

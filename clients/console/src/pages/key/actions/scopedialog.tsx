@@ -7,6 +7,7 @@ import { ChangeForm } from '../../../components/forms/changeform.tsx'
 import { useLockout } from '../../../components/forms/uselockout.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { Notice } from '../../../components/notice.tsx'
+import { OwnKey } from '../../../components/ownkey.tsx'
 import { ScopePicker } from '../../../components/scope/scopepicker.tsx'
 import { scopeProblems } from '../../../components/scope/scoperows.ts'
 import { useNotify } from '../../../session/notices.ts'
@@ -18,7 +19,7 @@ import { editedScope, isOther, refusedRows, type ScopeEdit, scopeEditOf, scopePa
 
 /** Changes what the key may do, after a dry run, and says before what it gains and what it loses. */
 export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
-  const { api, self } = useSession()
+  const { api } = useSession()
   const notify = useNotify()
   const [seen, setSeen] = useState(accessKey)
   const { name } = seen.metadata
@@ -62,11 +63,7 @@ export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
   )
   return (
     <Dialog title={`What ${name} may do`} onClose={onClose} isTyped={patch !== undefined} isWide>
-      {name === self.accessKey && (
-        <Notice tone="warn" title="You are signed in with this key">
-          <p>The console can do only what the scope of this key allows.</p>
-        </Notice>
-      )}
+      <OwnKey name={name} text="The console can do only what the scope of this key allows." />
       {isOther(seen) && (
         <Notice tone="warn" title="The form cannot show this scope">
           <p>Its entries are not shown below. If you save, the entries below replace all of them.</p>

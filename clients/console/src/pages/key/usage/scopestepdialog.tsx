@@ -6,6 +6,7 @@ import { ChangeForm } from '../../../components/forms/changeform.tsx'
 import { useLockout } from '../../../components/forms/uselockout.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { Notice } from '../../../components/notice.tsx'
+import { OwnKey } from '../../../components/ownkey.tsx'
 import { useNotify } from '../../../session/notices.ts'
 import { useSession } from '../../../session/session.ts'
 import { Comparison } from '../actions/comparison.tsx'
@@ -62,7 +63,7 @@ export interface ScopeStepDialogProps {
 
 /** Changes the scope of a key. Sends a dry run first, and what the person confirms then. */
 export function ScopeStepDialog({ step, advised, accessKey, refresh, onClose }: ScopeStepDialogProps) {
-  const { api, self } = useSession()
+  const { api } = useSession()
   const notify = useNotify()
   const { name } = accessKey.metadata
   /** The key as the server would make it. */
@@ -86,11 +87,7 @@ export function ScopeStepDialog({ step, advised, accessKey, refresh, onClose }: 
   return (
     <Dialog title={words.title} onClose={onClose} isWide>
       <p>{words.about}</p>
-      {name === self.accessKey && (
-        <Notice tone="warn" title="You are signed in with this key">
-          <p>The console can do only what the scope of this key allows.</p>
-        </Notice>
-      )}
+      <OwnKey name={name} text="The console can do only what the scope of this key allows." />
       {step === 'apply' && (
         <Notice tone="warn" title="Rare requests may be missing">
           <p>The record may not include requests that the key makes only once a month.</p>
