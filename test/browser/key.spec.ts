@@ -261,7 +261,7 @@ describe('a key', () => {
     await show(page, key, server.adminKey)
     await page.getByText('Disabled: Contractor left').waitFor()
     await goTo(page, `#/keys?filter=${key.name}`)
-    await page.getByText('Contractor left', { exact: true }).waitFor()
+    await page.getByTitle('Contractor left').waitFor()
   })
 
   test('is deleted only by its exact name, and the list says so', async ({ page, server }) => {
@@ -361,7 +361,7 @@ describe('a key', () => {
     await tabTo(page.getByLabel('Lifetime'))
     await page.keyboard.type('Custom')
     await press(button(page, 'Save'))
-    await dialog(page).getByText('Say how long the key lives.').waitFor()
+    await dialog(page).getByText('Write a whole number above 0.').waitFor()
     await expect.poll(() => hasFocus(page.getByLabel('How long'))).toBe(true)
     await page.keyboard.type('2')
     await page.keyboard.press('Enter')

@@ -20,6 +20,7 @@ export function ChangeForm({ change, word, busyWord = word, tone = 'primary', on
   const { onSubmit = () => void run(), children } = rest
   return (
     <form
+      class="stack"
       onSubmit={(event) => {
         event.preventDefault()
         onSubmit()

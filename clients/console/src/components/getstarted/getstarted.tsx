@@ -40,8 +40,8 @@ export function GetStarted({ keys }: { keys: readonly AccessKey[] }) {
     notify({ tone: 'good', text: 'Get started is in the help menu from now on.' })
   }
   return (
-    <section class="card getstarted" aria-labelledby="get-started">
-      <header>
+    <section class="card" aria-labelledby="get-started">
+      <header class="page">
         <h2 id="get-started">
           Get started: {shown.length - open.length} of {shown.length} done
         </h2>

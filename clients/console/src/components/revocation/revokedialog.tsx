@@ -78,6 +78,7 @@ export function RevokeDialog({ title, about, keys, onClose }: RevokeDialogProps)
         <Foreign text={about} /> The key that you are signed in with stays as it is.
       </p>
       <form
+        class="stack"
         onSubmit={(event) => {
           event.preventDefault()
           if (confirmation.isGiven()) void run()

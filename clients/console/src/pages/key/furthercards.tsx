@@ -40,14 +40,14 @@ export function FurtherCards({ accessKey, history, refresh: readKey }: FurtherCa
   }
   return (
     <>
-      <div>
+      <div class="stack">
         <FormerScopeCard accessKey={accessKey} refresh={refresh} />
         <UseCard accessKey={accessKey} reading={usage} />
         {usage.data && isActive(accessKey) && !isSession(accessKey) && (
           <AdviceCard accessKey={accessKey} usage={usage.data} refresh={refresh} />
         )}
       </div>
-      <div>
+      <div class="stack">
         <HistoryCard reading={history} />
         <MadeCard accessKey={accessKey} />
         <details class="card">

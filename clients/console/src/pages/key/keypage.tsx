@@ -124,7 +124,7 @@ function Details({ accessKey, isOwn, isGone, rotating, polled: { refresh } }: De
   return (
     <>
       <States accessKey={accessKey} isOwn={isOwn} isGone={isGone} history={history.data} />
-      <div class="key">
+      <div class="key halves">
         {!isGone && (isUnderWay || rotating !== undefined) && (
           <RotationCard accessKey={accessKey} refresh={refresh} asked={rotating ?? 0} />
         )}

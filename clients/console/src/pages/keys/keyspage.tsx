@@ -56,6 +56,7 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
   const isCut = more && !isPart
   const filter = view.filter.trim()
   const { accessKey } = useSession().self
+  const reached = valueIn(filter, 'reaches')
   const own = valueIn(filter, 'maker') === accessKey ? accessKey : undefined
   const search = useServerSearch(isCut || own ? filter : '', polled.at)
   const isOpen = own !== undefined && !search?.answer?.isKnown
@@ -86,17 +87,19 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
           </button>
         )}
         <span class="end">
-          {shown.length > 0 && <InPlace of={exported} what="The export" shown={shown} />}
+          {shown.length > 0 && <InPlace of={exported} shown={shown} />}
           <button type="button" class="quiet" onClick={() => void polled.refresh()}>
             Refresh
           </button>
         </span>
       </div>
-      <InPlace
-        of={told}
-        what="What the list leaves out"
-        {...{ search, isCut, filter, own, name: unreadName(filter, all), reached: valueIn(filter, 'reaches') }}
-      />
+      {(isCut || own !== undefined || reached !== undefined) && (
+        <InPlace
+          of={told}
+          what="What the list leaves out"
+          {...{ search, isCut, filter, own, name: unreadName(filter, all), reached }}
+        />
+      )}
       {selection.hasBegun && (
         <InPlace of={selectedBar} what="What to do with them" selection={selection} refresh={polled.refresh} />
       )}

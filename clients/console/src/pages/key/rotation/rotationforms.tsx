@@ -34,6 +34,7 @@ export function MakeValue({ control, isReplacement = false, onDone }: MakeValueP
   }
   return (
     <form
+      class="stack"
       onSubmit={(event) => {
         event.preventDefault()
         void make()

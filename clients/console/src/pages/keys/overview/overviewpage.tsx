@@ -36,7 +36,7 @@ function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
   const now = useNow()
   const { attention, exchanges, events } = useMemo(() => overviewOf(items, now), [items, now])
   return (
-    <div class="overview">
+    <div class="halves">
       <section class="card" aria-labelledby="attention">
         <h2 id="attention">Needs attention</h2>
         {more && <p class="hint">These are the first {MAX_LISTED} of more keys.</p>}
@@ -49,7 +49,7 @@ function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
               </a>
             </h3>
             <p class="muted">{about}</p>
-            <ul>
+            <ul class="badges">
               {keys.slice(0, MOST_NAMES).map(({ metadata: { uid, name } }) => (
                 <li key={uid}>
                   <a class="button" href={hrefOf('keys', [name])}>
@@ -61,11 +61,11 @@ function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
           </section>
         ))}
       </section>
-      <div>
+      <div class="stack">
         <section class="card" aria-labelledby="events">
           <h2 id="events">What happened last</h2>
           {events.length === 0 && <p>Nothing yet.</p>}
-          <ul>
+          <ul class="timeline">
             {events.map(({ name, at, words }) => (
               <li key={`${name} ${words}`}>
                 <span>
@@ -79,7 +79,7 @@ function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
         <section class="card" aria-labelledby="exchanges">
           <h2 id="exchanges">Exchanges by trust</h2>
           {exchanges.length === 0 && <p class="muted">No key of an exchange works now.</p>}
-          <ul>
+          <ul class="timeline">
             {exchanges.map(({ title, keys, href }) => (
               <li key={href}>
                 <Foreign text={title} />
