@@ -7,7 +7,7 @@ import { newRow, type ScopeRow, scopeOf } from '../../../clients/console/src/com
 import { emptyForm, type Form, keyOf, ownGroups } from '../../../clients/console/src/pages/newkey/form.ts'
 import { formLike, hasOtherScope } from '../../../clients/console/src/pages/newkey/formlike.ts'
 import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.ts'
-import { fieldOf, isAbout, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
+import { fieldOf, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
 import type { Scope, Self } from '../../../clients/core/src/objects.ts'
 import { byProject } from '../../../clients/core/src/words/places.ts'
 import { validateScope } from '../../../lib/access/scopes/validatescope.ts'
@@ -309,18 +309,6 @@ describe('a refusal', () => {
       { field: 'owner', text: 'only for others' },
     ])
     expect(refuse(409, {})).toEqual([{ field: 'name', text: 'A key with this name exists already.' }])
-  })
-
-  test.each([
-    ['name', { name: 'x' }],
-    ['owner', { ownerKind: 'team' }],
-    ['lifetime', { unit: 'hours' }],
-    ['lifetime', { isFromLastUse: true }],
-    ['2.project', { rows: [] }],
-    ['scope', { isScoped: false }],
-  ] as const)('of the field %s is over after the change %j', (field, changes) => {
-    expect(isAbout(field, changes)).toBe(true)
-    expect(isAbout(field, { description: 'x' })).toBe(false)
   })
 
   test('that is not about fields alone is one of the whole request', () => {

@@ -18,7 +18,7 @@ import { hrefOf } from '../../text/routes.ts'
 import { type Attempt, checkKey, createKey, newAttempt } from './createkey.ts'
 import { Fields } from './fields.tsx'
 import { type Form, keyOf } from './form.ts'
-import { isAbout, problemsOf, refusedFields } from './validate.ts'
+import { problemsOf, refusedFields } from './validate.ts'
 
 const preview = part(async () => (await import('./preview.tsx')).Preview)
 
@@ -73,7 +73,7 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   const change = (changes: Partial<Form>) => {
     setForm((before) => ({ ...before, ...changes }))
     setOutcome(undefined)
-    setRefused((all) => all.filter(({ field }) => !isAbout(field, changes)))
+    setRefused([])
   }
   /** Sends a request, unless one is under way: a double click makes one key. */
   const once = async (what: 'check' | 'create', send: () => Promise<void>) => {

@@ -61,16 +61,3 @@ export function refusedFields(error: unknown, form: Form): Problem[] {
   const known = problems.filter((one): one is Problem => one.field !== undefined)
   return known.length === problems.length ? known : []
 }
-
-/** The members of the form that each field of a refusal is about, where they are not the one of its name. */
-const MEMBERS: Readonly<Record<string, readonly (keyof Form)[]>> = {
-  scope: ['rows', 'isScoped'],
-  owner: ['owner', 'ownerKind'],
-  lifetime: ['lifetime', 'count', 'unit', 'isFromLastUse'],
-}
-
-/** Reports whether the field of a refusal is about one of the changes, after which the refusal may be over. */
-export function isAbout(field: string, changes: Partial<Form>): boolean {
-  const name = /^\d/.test(field) ? 'scope' : field
-  return (MEMBERS[name] ?? [name]).some((member) => member in changes)
-}
