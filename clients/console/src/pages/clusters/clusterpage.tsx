@@ -85,7 +85,7 @@ function One({ route: { page, parts } }: { route: Route }) {
 
 function State({ kind, shown }: { kind: ClusterKind; shown: Shown }) {
   const { self } = useSession()
-  const { state, facts, sentence, place, canUse, missing } = shown
+  const { state, facts, place, canUse, missing } = shown
   const { name, namespace } = place
   const question = {
     key: self.accessKey,
@@ -107,8 +107,8 @@ function State({ kind, shown }: { kind: ClusterKind; shown: Shown }) {
           <Fact name={term} text={text} key={term} />
         ))}
       </dl>
-      <p>
-        <Foreign text={sentence} />
+      <p class="muted">
+        The cluster's own RBAC decides what their tokens may do there, within the scopes of their access keys.
       </p>
       {!canUse && (
         <p>

@@ -4,7 +4,7 @@ import type { Cluster, Scope, VirtualCluster } from '../../../../core/src/object
 import { projectIn } from '../../../../core/src/projects.ts'
 import { paths } from '../../api/paths.ts'
 import { clusterPlacesOf, type Places, placesOf } from './places.ts'
-import { endpointOf, ownerOf, type Shown, sentenceOf, stateOf, tokensOf } from './words.ts'
+import { endpointOf, ownerOf, type Shown, stateOf, tokensOf, usersOf } from './words.ts'
 
 export interface ClusterKind {
   page: string
@@ -64,11 +64,11 @@ export const VIRTUAL: ClusterKind = {
       place: { name, namespace, project },
       displayName: object.spec?.displayName,
       state: stateOf(object),
-      sentence: sentenceOf(object.spec?.access, ownerOf(object)),
       facts: [
         [project === undefined ? 'Namespace' : 'Project', project ?? namespace],
         ['Owner', ownerOf(object)],
         ['Endpoint', endpoint ?? 'none'],
+        ['Used by', usersOf(object.spec?.access, ownerOf(object))],
       ],
       canUse: object.status?.canUse !== false,
       ...(endpoint === undefined && {
@@ -83,7 +83,7 @@ export const CONNECTED: ClusterKind = {
   title: 'Clusters',
   about: 'Who gets in, and their kube configs.',
   noun: 'connected cluster',
-  columns: ['Server'],
+  columns: ['Server', 'Used by'],
   resource: 'clusters',
   path: paths.clusters,
   pathOf: paths.cluster,
@@ -105,9 +105,9 @@ export const CONNECTED: ClusterKind = {
     displayName: spec.displayName,
     facts: [
       ['Server', spec.server ?? 'none'],
+      ['Used by', usersOf(spec.access)],
       ['Tokens', tokensOf(spec)],
     ],
-    sentence: sentenceOf(spec.access),
     canUse: status?.canUse !== false,
   }),
 }

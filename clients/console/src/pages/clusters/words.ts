@@ -20,8 +20,6 @@ export interface Shown {
   displayName: string | undefined
   state?: State
   facts: readonly (readonly [term: string, text: string])[]
-  /** Who may use it, and what their tokens may do there. */
-  sentence: string
   canUse: boolean
   /** Why there are no kube configs of it. */
   missing?: string
@@ -61,13 +59,9 @@ export const opens = ({ verbs = [], subresources = [] }: AccessRule): boolean =>
     ? verbs.some((one) => ['use', 'create', '*'].includes(one))
     : subresources.length === 0 && verbs.includes('use')
 
-/** Returns who may use a cluster, and what their tokens may do there. */
-export function sentenceOf(access: readonly AccessRule[] = [], owner = 'nobody'): string {
-  const names = [...(owner === 'nobody' ? [] : [owner]), ...namedIn(access.filter(opens))]
-  const who =
-    names.length === 0 ? 'Only administrators' : new Intl.ListFormat('en').format(['Administrators', ...new Set(names)])
-  return `${who} get kube configs of it. The cluster's own RBAC decides what their tokens may do there, within the scopes of their access keys.`
-}
+/** Returns who gets kube configs of a cluster: `administrators, team shop`. */
+export const usersOf = (access: readonly AccessRule[] = [], owner = 'nobody'): string =>
+  [...new Set(['administrators', ...(owner === 'nobody' ? [] : [owner]), ...namedIn(access.filter(opens))])].join(', ')
 
 /** Returns who issues the tokens of a connected cluster. */
 export function tokensOf({ tokens, credentials }: NonNullable<Cluster['spec']>): string {
