@@ -282,7 +282,7 @@ describe('the command that connects a cluster', () => {
   test.each([
     ['flags', '~/.kube/config', '', '~/.kube/config'],
     ['flags', 'x', 'k3s', 'x --for k3s'],
-    ['eks', '/a b', 'k3s', "'/a b' --eks EU_1 --region eu-west-1"],
+    ['eks', ' /a b ', 'k3s', "'/a b' --eks EU_1 --region eu-west-1"],
     ['accounts', '~/$x', 'k3s', "~/'$x' --tokens service-accounts"],
   ] as const)('by %s has each text as one word', (how, file, platform, rest) =>
     expect(connectCommand({ how, name: 'eu', file, platform, eks: 'EU_1', region: 'eu-west-1' })).toBe(

@@ -31,9 +31,9 @@ export function ConnectDialog({ onClose }: { onClose(): void }) {
   const { how, name, file, region } = given
   const set = (part: Partial<Connected>) => setGiven((before) => ({ ...before, ...part }))
   const text = (member: 'name' | 'file' | 'eks' | 'region', label: string, hint?: string) => (
-    <TextField label={label} hint={hint} value={given[member]} onInput={(value) => set({ [member]: value.trim() })} />
+    <TextField label={label} hint={hint} value={given[member]} onInput={(value) => set({ [member]: value })} />
   )
-  const isComplete = isName(name) && file !== '' && (how !== 'eks' || region !== '')
+  const isComplete = isName(name.trim()) && file.trim() !== '' && (how !== 'eks' || region.trim() !== '')
   return (
     <Dialog title="Connect a cluster" onClose={onClose} isWide>
       <SelectField

@@ -113,7 +113,10 @@ export interface Connected {
 }
 
 /** Returns the command that connects a cluster. The shell knows the home folder in the path of the file. */
-export function connectCommand({ how, name, file, platform, eks, region }: Connected): string {
+export function connectCommand({ how, platform, ...texts }: Connected): string {
+  const { name, file, eks, region } = Object.fromEntries(
+    Object.entries(texts).map(([member, text]) => [member, text.trim()]),
+  ) as typeof texts
   const path = file.startsWith('~/') ? `~/${shellWord(file.slice(2))}` : shellWord(file)
   const more = {
     flags: platform && ` ${option('--for', platform)}`,
