@@ -22,9 +22,6 @@ import {
   type Way,
 } from './ways.ts'
 
-/** After this time the page says what it waits for, in milliseconds. */
-const LONG_MS = 3000
-
 interface Made {
   how: 'downloaded' | 'copied'
   expires?: string | undefined
@@ -35,7 +32,6 @@ interface State {
   failed?: { error: unknown; way: Way }
   wrong?: string
   busy?: Way
-  isLong?: boolean
 }
 
 /** Hands out kube configs of a cluster. Their content goes to the file or the clipboard, and is not kept. */
@@ -63,7 +59,6 @@ export function KubeConfig({ place }: { place: Place }) {
     setState({ busy: way })
     const own = new AbortController()
     running.current = own
-    const timer = setTimeout(() => setState({ busy: way, isLong: true }), LONG_MS)
     try {
       const answer = api.send<{ status: { kubeConfig: string; expirationTimestamp?: string } }>(
         paths.kubeConfig(namespace, name),
@@ -76,12 +71,10 @@ export function KubeConfig({ place }: { place: Place }) {
       setState({ made: { how, expires: status.expirationTimestamp } })
     } catch (error) {
       if (!own.signal.aborted) setState({ failed: { error, way } })
-    } finally {
-      clearTimeout(timer)
     }
   }
 
-  const { made, failed, wrong, busy, isLong } = state
+  const { made, failed, wrong, busy } = state
   const daily = dailyCommands(place, server)
   return (
     <section class="card stack" aria-labelledby="kubeconfig">
@@ -94,12 +87,8 @@ export function KubeConfig({ place }: { place: Place }) {
         onChange={(one) => change(() => setSeconds(one))}
       />
       {failed && <ErrorNotice error={failed.error}>{nextStep(failed, isVirtual)}</ErrorNotice>}
-      {isLong && (
-        <p role="status">
-          {busy === 'certificate'
-            ? 'The virtual cluster is signing the certificate. This can take 20 seconds.'
-            : `The server has not answered yet.${isVirtual ? ' It waits for up to 20 seconds.' : ''}`}
-        </p>
+      {busy === 'certificate' && (
+        <p role="status">The virtual cluster is signing the certificate. This can take 20 seconds.</p>
       )}
       {made && <Done made={made} place={place} />}
       <div class="actions">
