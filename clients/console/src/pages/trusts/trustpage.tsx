@@ -1,4 +1,4 @@
-import { scopePhrases } from '../../../../../lib/access/scopes/words.ts'
+import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import type { AccessKey, List } from '../../../../core/src/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { server } from '../../api/root.ts'
@@ -81,17 +81,9 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
             />
             {spec.groups && <Fact name="With the groups" text={spec.groups.join(', ')} />}
             <Fact name="Valid for" text={lifetimeInWords(spec.ttl, provider)} />
+            <Fact name="It may use" text={scopeWords(spec.scope)} />
+            {provider?.spec.scope && <Fact name="But at most" text={scopeWords(provider.spec.scope)} />}
           </dl>
-          <div>
-            <h3>It may use</h3>
-            <Phrases scope={spec.scope} />
-          </div>
-          {provider?.spec.scope && (
-            <div>
-              <h3>Limited by the provider</h3>
-              <Phrases scope={provider.spec.scope} />
-            </div>
-          )}
           {spec.description && (
             <p class="muted">
               <Foreign text={spec.description} />
@@ -105,16 +97,6 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
     </>
   )
 }
-
-const Phrases = ({ scope }: { scope: unknown }) => (
-  <ul class="bullets">
-    {(scopePhrases(scope).length > 0 ? scopePhrases(scope) : ['only questions about itself']).map((phrase) => (
-      <li key={phrase}>
-        <Foreign text={phrase} />
-      </li>
-    ))}
-  </ul>
-)
 
 function lifetimeInWords(ttl = DEFAULT_TTL, provider: Provider | undefined): string {
   const most = provider?.spec.maxTTL
