@@ -8,6 +8,7 @@ import { TextField } from '../../components/forms/textfield.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
+import { holdsValue, LIKE_VALUE } from '../../text/keyvalue.ts'
 import { shellWord } from '../../text/kubectl.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { type ClusterKind, CONNECTED } from './kinds.ts'
@@ -50,6 +51,9 @@ function DeleteDialog({ kind, object: { metadata }, data, ...deletion }: Cluster
   )
 }
 
+/** Everyone who may see the cluster sees the names, so a secret is none. */
+const wrongIn = (text: string): string | undefined => (holdsValue(text) ? LIKE_VALUE : undefined)
+
 const namesIn = (text: string): string[] => text.split(/[,\s]+/).filter((name) => name !== '')
 
 /** Rules that only let people see the cluster stay. */
@@ -78,9 +82,21 @@ function AccessDialog({ object: { metadata, spec = {} }, path, refresh, onClose 
   return (
     <Dialog title={`Who may use ${name}`} onClose={onClose}>
       <p>They get kube configs of it, as administrators do. Whom you remove gets none any more.</p>
-      <ChangeForm change={change} word="Save" busyWord="Saving…" onClose={onClose}>
-        <TextField label="Teams" hint="Separate names by commas." value={teams} onInput={setTeams} />
-        <TextField label="Users" value={users} onInput={setUsers} />
+      <ChangeForm
+        change={change}
+        word="Save"
+        busyWord="Saving…"
+        onSubmit={() => void (wrongIn(`${teams} ${users}`) ?? change.run())}
+        onClose={onClose}
+      >
+        <TextField
+          label="Teams"
+          hint="Separate names by commas."
+          error={wrongIn(teams)}
+          value={teams}
+          onInput={setTeams}
+        />
+        <TextField label="Users" error={wrongIn(users)} value={users} onInput={setUsers} />
       </ChangeForm>
     </Dialog>
   )
