@@ -4,65 +4,41 @@ import { paths } from '../../../api/paths.ts'
 import { ApiError } from '../../../api/status.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
-import { useLockout } from '../../../components/forms/uselockout.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { Notice } from '../../../components/notice.tsx'
 import { OwnKey } from '../../../components/ownkey.tsx'
 import { ScopePicker } from '../../../components/scope/scopepicker.tsx'
 import { scopeProblems } from '../../../components/scope/scoperows.ts'
-import { useNotify } from '../../../session/notices.ts'
 import { useSession } from '../../../session/session.ts'
+import { isSame } from '../../../text/same.ts'
+import { changeTo } from '../usage/scopestep.ts'
 import type { ActionProps } from './actionprops.ts'
 import { Comparison } from './comparison.tsx'
-import { patchKey, reviewerPatch } from './patchkey.ts'
-import { editedScope, isOther, refusedRows, type ScopeEdit, scopeEditOf, scopePatch } from './scopeedit.ts'
+import { editedScope, isOther, refusedRows, type ScopeEdit, scopeEditOf } from './scopeedit.ts'
+import { useScopeChange } from './usescopechange.ts'
 
 /** Changes what the key may do, after a dry run, and says before what it gains and what it loses. */
 export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
   const { api } = useSession()
-  const notify = useNotify()
   const [seen, setSeen] = useState(accessKey)
   const { name } = seen.metadata
   const [edit, setEdit] = useState(() => scopeEditOf(accessKey))
   const [submits, setSubmits] = useState(0)
   const [isEmptyMeant, setEmptyMeant] = useState(false)
-  /** The last patch that was sent, and whether the server would accept it. */
-  const [sent, setSent] = useState<{ patch: string; isTried: boolean }>()
   const scope = editedScope(edit)
-  const patch = scopePatch(seen, edit)
-  const isSent = patch !== undefined && sent?.patch === JSON.stringify(patch)
-  const isTried = isSent && sent?.isTried === true
+  const next = isSame(scope, seen.spec.scope) ? undefined : changeTo(seen, scope)
   const isEmpty = edit.isScoped && edit.rows.length === 0
   const own = edit.isScoped ? scopeProblems(edit.rows) : []
   const set = (changes: Partial<ScopeEdit>) => setEdit((before) => ({ ...before, ...changes }))
-  const send = async (wasLost: boolean): Promise<boolean> => {
-    if (!patch) return true
-    setSent({ patch: JSON.stringify(patch), isTried })
-    if (isTried) await patchKey(api, name, patch, wasLost)
-    else await api.send(paths.key(name), { method: 'PATCH', body: patch, dryRun: true })
-    return isTried
-  }
-  const saving = useChange(send, async (isSaved) => {
-    if (!isSaved) return setSent({ patch: JSON.stringify(patch), isTried: true })
-    onClose()
-    if (!patch) return
-    notify({ tone: 'good', text: `What ${name} may do was changed.` })
-    await refresh()
-  })
-  const change = useLockout(saving, isTried && reviewerPatch(seen, patch))
-  const refused = isSent ? refusedRows(change.error, edit.rows) : []
+  const done = `What ${name} may do was changed.`
+  const { change, checked } = useScopeChange({ accessKey: seen, refresh, onClose }, next, done)
+  const refused = refusedRows(change.error, edit.rows)
   const shown = submits > 0 ? [...own, ...refused] : []
   useEffect(() => document.querySelector<HTMLElement>('dialog [aria-invalid]')?.focus(), [submits, refused.length])
   const isConflict = change.error instanceof ApiError && change.error.code === 409
-  const readAgain = useChange(
-    () => api.send<AccessKey>(paths.key(name)),
-    (live) => {
-      setSeen(live)
-      set({ resourceVersion: live.metadata.resourceVersion })
-    },
-  )
+  const readAgain = useChange(() => api.send<AccessKey>(paths.key(name)), setSeen)
   return (
-    <Dialog title={`What ${name} may do`} onClose={onClose} isTyped={patch !== undefined} isWide>
+    <Dialog title={`What ${name} may do`} onClose={onClose} isTyped={next !== undefined} isWide>
       <OwnKey name={name} text="The console can do only what the scope of this key allows." />
       {isOther(seen) && (
         <Notice tone="warn" title="The form cannot show this scope">
@@ -71,8 +47,8 @@ export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
       )}
       <ChangeForm
         change={refused.length > 0 ? { ...change, error: undefined } : change}
-        word={isTried || !patch ? 'Save' : 'Check'}
-        busyWord={isTried ? 'Saving…' : 'Checking…'}
+        word={checked || !next ? 'Save' : 'Check'}
+        busyWord={checked ? 'Saving…' : 'Checking…'}
         onSubmit={() => {
           setSubmits(submits + 1)
           if (own.length === 0 && (!isEmpty || isEmptyMeant)) void change.run()
@@ -114,7 +90,7 @@ export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
             </label>
           </Notice>
         )}
-        {isTried && <Notice tone="good" title="The server would save this. Nothing is saved yet." />}
+        {checked && !change.error && <Notice tone="good" title="The server would save this. Nothing is saved yet." />}
         {isConflict && (
           <p>
             Nothing was saved, because the key is not as you saw it.{' '}

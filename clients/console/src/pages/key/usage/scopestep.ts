@@ -16,12 +16,17 @@ export interface ScopeChange {
 export const scopeAfter = ({ spec, status }: AccessKey, step: ScopeStep, advised: Scope | undefined) =>
   ({ add: advised, apply: advised, back: status?.formerScope?.scope, drop: spec.scope })[step]
 
-/** Returns the change of the version of the key that the person has seen. `advised` is the smaller scope of the advice. */
-export function scopeChange(key: AccessKey, step: ScopeStep, advised: Scope | undefined): ScopeChange {
-  const scope = scopeAfter(key, step, advised)
-  return {
-    patch: step === 'drop' ? dropPatch(key) : scopePatch(key, scope),
-    isDone: ({ metadata, spec, status }) =>
-      metadata.uid === key.metadata.uid && (step === 'drop' ? !status?.addedScopes?.length : isSame(spec.scope, scope)),
-  }
-}
+/** Returns the change that gives the version of the key that the person has seen this scope, or none. */
+export const changeTo = (key: AccessKey, scope: Scope | undefined): ScopeChange => ({
+  patch: scopePatch(key, scope),
+  isDone: ({ metadata, spec }) => metadata.uid === key.metadata.uid && isSame(spec.scope, scope),
+})
+
+/** Returns the change of a step. `advised` is the smaller scope of the advice. */
+export const scopeChange = (key: AccessKey, step: ScopeStep, advised: Scope | undefined): ScopeChange =>
+  step === 'drop'
+    ? {
+        patch: dropPatch(key),
+        isDone: ({ metadata, status }) => metadata.uid === key.metadata.uid && !status?.addedScopes?.length,
+      }
+    : changeTo(key, scopeAfter(key, step, advised))

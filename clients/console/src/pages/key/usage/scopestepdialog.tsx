@@ -1,16 +1,12 @@
-import { useEffect, useState } from 'preact/hooks'
-import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
-import { paths } from '../../../api/paths.ts'
+import { useEffect } from 'preact/hooks'
+import type { Scope } from '../../../../../core/src/objects.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
-import { useLockout } from '../../../components/forms/uselockout.tsx'
-import { useChange } from '../../../components/hooks/usechange.ts'
 import { Notice } from '../../../components/notice.tsx'
 import { OwnKey } from '../../../components/ownkey.tsx'
-import { useNotify } from '../../../session/notices.ts'
-import { useSession } from '../../../session/session.ts'
+import type { ActionProps } from '../actions/actionprops.ts'
 import { Comparison } from '../actions/comparison.tsx'
-import { reviewerPatch, sendPatch } from '../actions/patchkey.ts'
+import { useScopeChange } from '../actions/usescopechange.ts'
 import { type ScopeStep, scopeAfter, scopeChange } from './scopestep.ts'
 
 interface StepWords {
@@ -51,38 +47,19 @@ const WORDS: Readonly<Record<ScopeStep, StepWords>> = {
   },
 }
 
-export interface ScopeStepDialogProps {
+export interface ScopeStepDialogProps extends ActionProps {
   step: ScopeStep
   /** The smaller scope of the advice, or the one with the entry. */
   advised?: Scope
-  /** The key as it was when the person chose the step. */
-  accessKey: AccessKey
-  refresh(): Promise<void>
-  onClose(): void
 }
 
 /** Changes the scope of a key. Sends a dry run first, and what the person confirms then. */
-export function ScopeStepDialog({ step, advised, accessKey, refresh, onClose }: ScopeStepDialogProps) {
-  const { api } = useSession()
-  const notify = useNotify()
+export function ScopeStepDialog({ step, advised, ...props }: ScopeStepDialogProps) {
+  const { accessKey, onClose } = props
   const { name } = accessKey.metadata
-  /** The key as the server would make it. */
-  const [checked, setChecked] = useState<AccessKey>()
   const words = WORDS[step]
-  const send = async (wasLost: boolean) => {
-    const { patch, isDone } = scopeChange(accessKey, step, advised)
-    if (!checked) return api.send<AccessKey>(paths.key(name), { method: 'PATCH', body: patch, dryRun: true })
-    await sendPatch(api, name, patch, isDone, wasLost)
-    return undefined
-  }
-  const done = async (answer: AccessKey | undefined) => {
-    if (answer) return setChecked(answer)
-    onClose()
-    notify({ tone: 'good', text: `${name} ${words.done}` })
-    await refresh()
-  }
-  const saving = useChange(send, done)
-  const change = useLockout(saving, checked && reviewerPatch(accessKey, scopeChange(accessKey, step, advised).patch))
+  const next = scopeChange(accessKey, step, advised)
+  const { change, checked } = useScopeChange(props, next, `${name} ${words.done}`)
   useEffect(() => void change.run(), [])
   return (
     <Dialog title={words.title} onClose={onClose} isWide>
