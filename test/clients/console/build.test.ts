@@ -82,7 +82,7 @@ describe('the built console', () => {
   test('shows a page without the scripts of its dialogs, which it loads then', () => {
     const page = files.find(({ name }) => /^keypage-/.test(name)) as ConsoleFile
     const parts = importedBy(page, LATER).map(({ name }) => name.replace(/-.*/, ''))
-    expect(parts).toEqual(expect.arrayContaining(['actiondialog', 'rotationsteps']))
+    expect(parts).toEqual(expect.arrayContaining(['editdialog', 'rotationsteps']))
     const seen = closure(page).map(({ name }) => name)
     expect(importedBy(page, LATER).filter(({ name }) => seen.includes(name))).toEqual([])
   })

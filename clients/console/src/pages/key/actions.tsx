@@ -5,24 +5,31 @@ import { isActive } from '../../api/keyfacts.ts'
 import { Menu } from '../../components/menu.tsx'
 import { DialogPart, InPlace, part, usePreload } from '../../components/part.tsx'
 import { hrefOf } from '../../text/routes.ts'
-import type { ActionName } from './actions/actiondialog.tsx'
 import type { ActionProps } from './actions/actionprops.ts'
 
-const dialog = part(async () => (await import('./actions/actiondialog.tsx')).ActionDialog)
-const scopeDialog = part(async () => (await import('./actions/scopedialog.tsx')).ScopeDialog)
+const dialogs = {
+  edit: part(async () => (await import('./actions/editdialog.tsx')).EditDialog),
+  scope: part(async () => (await import('./actions/scopedialog.tsx')).ScopeDialog),
+  disable: part(async () => (await import('./actions/disabledialog.tsx')).DisableDialog),
+  delete: part(async () => (await import('./actions/deletedialog.tsx')).DeleteDialog),
+}
 const revokeDialog = part(async () => (await import('../../components/revocation/revokedialog.tsx')).RevokeDialog)
 const endSession = part(async () => (await import('../../components/endsession.tsx')).EndSession)
+
+type Action = keyof typeof dialogs | 'made'
 
 /** What can be done with the key as a whole. The key of a command ends, and has no other value. */
 export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onClose'> & { onRotate(): void }) {
   const { metadata, spec } = accessKey
   const { name, uid } = metadata
-  const [open, setOpen] = useState<{ action: ActionName | 'scope' | 'made'; seen: AccessKey }>()
-  usePreload(dialog)
-  usePreload(scopeDialog)
+  const [open, setOpen] = useState<{ action: Action; seen: AccessKey }>()
+  usePreload(dialogs.edit)
+  usePreload(dialogs.scope)
+  usePreload(dialogs.disable)
+  usePreload(dialogs.delete)
   usePreload(revokeDialog)
   const close = () => setOpen(undefined)
-  const button = (action: ActionName | 'scope' | 'made', word: string) => (
+  const button = (action: Action, word: string) => (
     <button
       type="button"
       class={action === 'delete' ? 'caution' : undefined}
@@ -58,9 +65,6 @@ export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onC
         {button('made', 'Revoke all that it made')}
         {button('delete', 'Delete')}
       </Menu>
-      {open?.action === 'scope' && (
-        <DialogPart dialog={scopeDialog} accessKey={open.seen} refresh={refresh} onClose={close} />
-      )}
       {open?.action === 'made' && (
         <DialogPart
           dialog={revokeDialog}
@@ -70,8 +74,8 @@ export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onC
           onClose={close}
         />
       )}
-      {open && open.action !== 'scope' && open.action !== 'made' && (
-        <DialogPart dialog={dialog} action={open.action} accessKey={open.seen} refresh={refresh} onClose={close} />
+      {open && open.action !== 'made' && (
+        <DialogPart dialog={dialogs[open.action]} accessKey={open.seen} refresh={refresh} onClose={close} />
       )}
     </>
   )
