@@ -36,7 +36,7 @@ describe('the words after', () => {
     ['keys d', ['disable', 'delete']],
     ['keys zzz ', []],
     ['keys list --s', ['--state', '--sort', '--selector']],
-    ['keys list --state ', ['active', 'disabled', 'expired', 'leaked', 'terminating']],
+    ['keys list --state ', ['active', 'disabled', 'expired', 'leaked', 'terminating', 'unused']],
     ['keys list --state active,d', ['active,disabled']],
     ['keys list --state=d', ['--state=disabled']],
     ['keys list -o ', ['json', 'yaml', 'name', 'wide']],
@@ -298,6 +298,8 @@ test('bash gives = and : as words of their own', async () => {
     return said.out
   }
   expect(await complete('keys', 'list', '--state', '=', 'act')).toBe('active\n')
-  expect(await complete('keys', 'list', '--state', '=')).toBe('active\ndisabled\nexpired\nleaked\nterminating\n')
+  expect(await complete('keys', 'list', '--state', '=')).toBe(
+    'active\ndisabled\nexpired\nleaked\nterminating\nunused\n',
+  )
   expect(await complete('keys', 'list', '--stat')).toBe('--state\n')
 })

@@ -364,7 +364,10 @@ describe('keys list', () => {
     expect(await names('--unused-since', '2126-01-01')).toHaveLength(4)
     expect(await names('--unused-since', '1h')).toEqual([''])
     expect(await cli.run(['keys', 'list', '--state', 'activ'])).toMatchObject(
-      says(2, 'must be one of active, disabled, expired, leaked, terminating, not "activ": did you mean active?'),
+      says(
+        2,
+        'must be one of active, disabled, expired, leaked, terminating, unused, not "activ": did you mean active?',
+      ),
     )
     expect(await cli.run(['keys', 'list', '--sort', 'color'])).toMatchObject(
       says(2, 'must be one of name, owner, created, last-used, expires'),

@@ -73,6 +73,7 @@ describe('the rotation of a key', () => {
     ['Active', undefined],
     ['Disabled', undefined],
     ['Expired', /expired/],
+    ['Unused', /ended for good/],
     ['Terminating', /being deleted/],
   ])('of a key in phase %s', (phase, words) => {
     const why = whyNot(keyOf('ci', { status: { phase } }))

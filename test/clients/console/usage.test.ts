@@ -1,7 +1,7 @@
 /** What the page of a key says about its usage. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ScopeStep, scopeChange } from '../../../clients/console/src/pages/key/usage/scopestep.ts'
+import { type ScopeStep, scopeChange } from '../../../clients/console/src/pages/key/actions/scopestep.ts'
 import { clusterWords, lineWords, recordingWords } from '../../../clients/console/src/pages/key/usage/usedlines.ts'
 import { applyJsonPatch, decodeJsonPatch } from '../../../lib/engine/meta/patch/jsonpatch.ts'
 import { keyOf } from './keys.ts'

@@ -5,6 +5,7 @@ import { phaseWords, reportWords } from '../../../clients/console/src/pages/whos
 test.each([
   ['Active', 'Active: the value works'],
   ['Disabled', 'Disabled: the value does not work'],
+  ['Unused', 'Unused: the value does not work'],
   ['Ended', 'The key does not have this value any more'],
   ['Of another release', 'Of another release'],
   [undefined, 'unknown'],

@@ -16,7 +16,7 @@ interface Column {
 const TEXT = ['A to Z', 'Z to A'] as const
 /** Keys without a time sort as if it were before all others, or after them. */
 const [BEFORE, AFTER] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
-const PHASES = ['Active', 'Leaked', 'Disabled', 'Expired', 'Terminating']
+const PHASES = ['Active', 'Leaked', 'Disabled', 'Unused', 'Expired', 'Terminating']
 const ROTATIONS = ['Pending', 'Retiring', undefined] as const
 
 const TABLE = {

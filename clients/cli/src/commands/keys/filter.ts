@@ -7,7 +7,7 @@ import { split } from '../../arguments/lists.ts'
 import { moment } from '../../arguments/moment.ts'
 import { UsageError } from '../../io/errors.ts'
 
-const STATES = ['active', 'disabled', 'expired', 'leaked', 'terminating'] as const
+const STATES = ['active', 'disabled', 'expired', 'leaked', 'terminating', 'unused'] as const
 
 type Order = (one: AccessKey, other: AccessKey) => number
 

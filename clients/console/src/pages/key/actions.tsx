@@ -20,7 +20,7 @@ type Action = keyof typeof dialogs | 'made'
 
 /** What can be done with the key as a whole. The key of a command ends, and has no other value. */
 export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onClose'> & { onRotate(): void }) {
-  const { metadata, spec } = accessKey
+  const { metadata, spec, status } = accessKey
   const { name, uid } = metadata
   const [open, setOpen] = useState<{ action: Action; seen: AccessKey }>()
   usePreload(dialogs.edit)
@@ -61,7 +61,7 @@ export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onC
         <a class="button" href={hrefOf('whose')}>
           Report a leak
         </a>
-        {button('disable', spec.disabled ? 'Enable' : 'Disable')}
+        {status?.phase !== 'Unused' && button('disable', spec.disabled ? 'Enable' : 'Disable')}
         {button('made', 'Revoke all that it made')}
         {button('delete', 'Delete')}
       </Menu>

@@ -9,6 +9,7 @@ export function phaseWords(phase: string | undefined): string {
     case 'Ended':
       return 'The key does not have this value any more'
     case 'Disabled':
+    case 'Unused':
     case 'Expired':
     case 'Terminating':
       return `${phase}: the value does not work`

@@ -11,10 +11,10 @@ import { ScopePicker } from '../../../components/scope/scopepicker.tsx'
 import { scopeProblems } from '../../../components/scope/scoperows.ts'
 import { useSession } from '../../../session/session.ts'
 import { isSame } from '../../../text/same.ts'
-import { changeTo } from '../usage/scopestep.ts'
 import type { ActionProps } from './actionprops.ts'
 import { Comparison } from './comparison.tsx'
 import { editedScope, isOther, refusedRows, type ScopeEdit, scopeEditOf } from './scopeedit.ts'
+import { changeTo } from './scopestep.ts'
 import { useScopeChange } from './usescopechange.ts'
 
 /** Changes what the key may do, after a dry run, and says before what it gains and what it loses. */

@@ -6,9 +6,9 @@ import { useLockout } from '../../../components/forms/uselockout.tsx'
 import { type Change, useChange } from '../../../components/hooks/usechange.ts'
 import { useNotify } from '../../../session/notices.ts'
 import { useSession } from '../../../session/session.ts'
-import type { ScopeChange } from '../usage/scopestep.ts'
 import type { ActionProps } from './actionprops.ts'
 import { reviewerPatch, sendPatch } from './patchkey.ts'
+import type { ScopeChange } from './scopestep.ts'
 
 export interface CheckedChange {
   change: Change

@@ -34,6 +34,7 @@ export function rotationOf(values: readonly KeyValue[]): Rotation {
 /** The ways in which a key cannot be rotated, in words. */
 export function whyNot({ status }: AccessKey): string | undefined {
   if (status?.phase === 'Expired') return 'An expired key cannot be rotated. Make a new key.'
+  if (status?.phase === 'Unused') return 'Nobody used the key for too long, so it has ended for good. Make a new key.'
   if (status?.phase === 'Terminating') return 'The key is being deleted, so it cannot be rotated.'
   return undefined
 }

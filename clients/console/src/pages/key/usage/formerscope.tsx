@@ -5,7 +5,7 @@ import { Foreign } from '../../../components/foreign.tsx'
 import { useNow } from '../../../components/hooks/usenow.ts'
 import { DialogPart, part, usePreload } from '../../../components/part.tsx'
 import { Time } from '../../../components/time.tsx'
-import type { ScopeStep } from './scopestep.ts'
+import type { ScopeStep } from '../actions/scopestep.ts'
 
 const dialog = part(async () => (await import('./scopestepdialog.tsx')).ScopeStepDialog)
 

@@ -6,8 +6,8 @@ import { Notice } from '../../../components/notice.tsx'
 import { OwnKey } from '../../../components/ownkey.tsx'
 import type { ActionProps } from '../actions/actionprops.ts'
 import { Comparison } from '../actions/comparison.tsx'
+import { type ScopeStep, scopeAfter, scopeChange } from '../actions/scopestep.ts'
 import { useScopeChange } from '../actions/usescopechange.ts'
-import { type ScopeStep, scopeAfter, scopeChange } from './scopestep.ts'
 
 interface StepWords {
   title: string
