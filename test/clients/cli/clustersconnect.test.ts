@@ -100,6 +100,8 @@ describe('files', () => {
     await symlink(target, file)
     expect(await connect()).toMatchObject(says(2, 'authorization.yaml is not a regular file', ''))
     expect(await readFile(target, 'utf8')).toBe('PEM')
+    await symlink(cli.home, join(cli.home, 'elsewhere'))
+    expect(await connect(['--out', 'elsewhere'])).toMatchObject(says(2, 'elsewhere is not a folder of yours', ''))
   })
 
   test('of its own are replaced when the options say something else', async () => {
