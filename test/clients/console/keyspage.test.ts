@@ -209,7 +209,7 @@ describe('the filter', () => {
     ['trust:*', {}, false],
     ['expires:7d', { status: { expirationTimestamp: ahead(7 * DAY) } }, true],
     ['expires:7d', { status: { expirationTimestamp: ahead(7 * DAY + MINUTE) } }, false],
-    ['expires:7d', { status: { expirationTimestamp: ago(MINUTE) } }, false],
+    ['expires:7d', { status: { expirationTimestamp: ago(0) } }, false],
     ['expires:7d', { status: { expirationTimestamp: undefined } }, false],
     ['expires:never', { status: { expirationTimestamp: undefined } }, true],
     ['expires:never', {}, false],
