@@ -140,12 +140,12 @@ test('ends the key when the person signs out', async ({ visit }) => {
 test('offers a kube config that needs no access key, and says which ones do', async ({ visit }) => {
   await visit('#/virtual-clusters')
   await start()
-  await page.getByRole('button', { name: 'Download kube config of oak' }).click()
-  const dialog = page.getByRole('dialog')
-  const notice = dialog.getByText('You signed in without an access key.')
-  await dialog.getByRole('button', { name: 'Download', exact: true }).waitFor()
+  await page.getByRole('link', { name: 'shop/oak' }).click()
+  const main = page.getByRole('main')
+  const notice = main.getByText('You signed in without an access key.')
+  await main.getByRole('button', { name: 'Download', exact: true }).waitFor()
   expect(await notice.isVisible()).toBe(false)
-  await dialog.getByText('Tokens that curl fetches').click()
+  await main.getByText('Tokens that curl fetches').click()
   await notice.waitFor()
 })
 

@@ -34,7 +34,7 @@ describe('a person signs in', () => {
     await page.keyboard.press('Enter')
     await signedIn(page)
     await page.getByRole('banner').getByText('alice').waitFor()
-    await expect.poll(() => page.title()).toBe('Keys · keyplane')
+    await expect.poll(() => page.title()).toBe('Overview · keyplane')
   })
 
   test('by pasting a key with the line break of a terminal', async ({ page, server }) => {
