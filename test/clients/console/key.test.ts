@@ -1,10 +1,9 @@
-/** What the page of a key reads from the key: its rotation, its history, what it made; and what it sends. */
+/** What the page of a key reads from the key: its rotation and its history; and what it sends. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError, isUncertain, NetworkError } from '../../../clients/console/src/api/status.ts'
 import { selectionOf } from '../../../clients/console/src/components/revocation/selection.ts'
 import { type Edit, editOf, endWith, patchOf } from '../../../clients/console/src/pages/key/actions/edit.ts'
-import { madeWords, namesakeWords } from '../../../clients/console/src/pages/key/made.ts'
 import { rotationOf, valuesOf, whyNot } from '../../../clients/console/src/pages/key/rotation/rotation.ts'
 import { choiceOf, countProblem, secondsOf } from '../../../clients/console/src/text/lifetimechoice.ts'
 import { scopeEntries } from '../../../clients/console/src/text/scopeentries.ts'
@@ -88,27 +87,6 @@ test('a request may have had an effect if there was no answer or the server fail
   )
   expect([500, 503, 504].map((code) => isUncertain(new ApiError(code, {})))).toEqual(Array(3).fill(true))
   expect(isUncertain(new NetworkError(new Error()))).toBe(true)
-})
-
-describe('what a key made', () => {
-  const made = (name: string, uid: string) => keyOf(name, { status: { madeWith: { name: 'm', uid } } })
-  const answer = { keys: [made('a', 'uid-m')], more: false, isKnown: true }
-
-  test('is said in numbers, as far as the server has answered', () =>
-    expect([
-      madeWords(answer),
-      madeWords({ ...answer, keys: [] }),
-      madeWords({ keys: [...answer.keys, made('b', 'uid-m')], more: true, isKnown: true }),
-      madeWords({ keys: [], more: false, isKnown: false }),
-    ]).toEqual(['Made 1 key', undefined, 'Made 2+ keys', 'List the keys that it made']))
-
-  test('is told from what an earlier key of its name made', () => {
-    expect(namesakeWords('uid-m', [...answer.keys, made('b', 'gone')])).toMatch(
-      /^1 key was made with an earlier key of this name\./,
-    )
-    // The status of what the key of the session made names no maker.
-    expect(namesakeWords('uid-m', [...answer.keys, keyOf('own')])).toBeUndefined()
-  })
 })
 
 describe('what happened to a key', () => {

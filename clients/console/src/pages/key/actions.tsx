@@ -5,7 +5,7 @@ import { isActive } from '../../api/keyfacts.ts'
 import { Menu } from '../../components/menu.tsx'
 import { DialogPart, InPlace, part, usePreload } from '../../components/part.tsx'
 import { hrefOf } from '../../text/routes.ts'
-import type { ActionProps } from './actions/actionprops.ts'
+import type { KeyProps } from './actions/actionprops.ts'
 
 const dialogs = {
   edit: part(async () => (await import('./actions/editdialog.tsx')).EditDialog),
@@ -19,7 +19,7 @@ const endSession = part(async () => (await import('../../components/endsession.t
 type Action = keyof typeof dialogs | 'made'
 
 /** What can be done with the key as a whole. The key of a command ends, and has no other value. */
-export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onClose'> & { onRotate(): void }) {
+export function Actions({ accessKey, refresh, onRotate }: KeyProps & { onRotate(): void }) {
   const { metadata, spec, status } = accessKey
   const { name, uid } = metadata
   const [open, setOpen] = useState<{ action: Action; seen: AccessKey }>()
@@ -62,6 +62,9 @@ export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onC
           Report a leak
         </a>
         {status?.phase !== 'Unused' && button('disable', spec.disabled ? 'Enable' : 'Disable')}
+        <a class="button" href={hrefOf('keys', [], { filter: `maker:${name}` })}>
+          List all that it made
+        </a>
         {button('made', 'Revoke all that it made')}
         {button('delete', 'Delete')}
       </Menu>
@@ -69,7 +72,7 @@ export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onC
         <DialogPart
           dialog={revokeDialog}
           title={`Revoke all that ${name} made`}
-          about={`The keys that it made, and what those made. ${name} itself stays as it is.`}
+          about={`The keys that it made, and what those made. ${name} itself stays as it is. What an earlier key of this name made stays, too: list it to revoke it.`}
           keys={{ madeWith: { uid } }}
           onClose={close}
         />

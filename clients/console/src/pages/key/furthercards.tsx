@@ -8,17 +8,14 @@ import { paths } from '../../api/paths.ts'
 import { Code } from '../../components/code.tsx'
 import { type Polled, usePolled } from '../../session/usepolled.ts'
 import { type Json, toYaml } from '../../text/yaml.ts'
+import type { KeyProps } from './actions/actionprops.ts'
 import { HistoryCard } from './historycard.tsx'
-import { MadeCard } from './madecard.tsx'
 import { AdviceCard } from './usage/advicecard.tsx'
 import { FormerScopeCard } from './usage/formerscope.tsx'
 import { UseCard } from './usage/usecard.tsx'
 
-export interface FurtherCardsProps {
-  accessKey: AccessKey
+export interface FurtherCardsProps extends KeyProps {
   history: Polled<KeyHistory>
-  /** Reads the key again. */
-  refresh(): Promise<void>
 }
 
 /** How often the use is read: it changes by the day. */
@@ -49,7 +46,6 @@ export function FurtherCards({ accessKey, history, refresh: readKey }: FurtherCa
       </div>
       <div class="stack">
         <HistoryCard reading={history} />
-        <MadeCard accessKey={accessKey} />
         <details class="card">
           <summary>YAML</summary>
           <Code title="The object, without managedFields" text={yamlOf(accessKey)} />

@@ -1,10 +1,14 @@
-/** Declares what the page and the dialogs of its actions, which are loaded later, both know. */
+/** Declares what the page and its parts, which are loaded later, both know. */
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 
-/** What the dialog of an action on a key gets. */
-export interface ActionProps {
-  /** The key as it was when the person chose the action. */
+/** What a part of the page that changes the key gets. */
+export interface KeyProps {
   accessKey: AccessKey
+  /** Reads the key again. */
   refresh(): Promise<void>
+}
+
+/** What the dialog of an action gets: the key as it was when the person chose the action. */
+export interface ActionProps extends KeyProps {
   onClose(): void
 }

@@ -74,16 +74,14 @@ const FINISH = {
   },
 } as const
 
-/** Ends an open rotation, after a question. What goes wrong is shown by the card: the rotation may have gone on meanwhile. */
-export function Finish({
-  control,
-  step,
-  accessKey,
-}: {
+interface FinishProps {
   control: RotationControl
   step: 'use' | 'overlap'
   accessKey: AccessKey
-}) {
+}
+
+/** Ends an open rotation, after a question. What goes wrong is shown by the card: the rotation may have gone on meanwhile. */
+export function Finish({ control, step, accessKey }: FinishProps) {
   const [seen, setSeen] = useState<AccessKey>()
   const { button, about } = FINISH[step]
   const end = async (key: AccessKey) => {

@@ -6,16 +6,17 @@ import { ErrorNotice, Notice } from '../../../components/notice.tsx'
 import { Time } from '../../../components/time.tsx'
 import { useSession } from '../../../session/session.ts'
 import { shellWord } from '../../../text/kubectl.ts'
+import type { KeyProps } from '../actions/actionprops.ts'
 import { rotationOf, valuesOf, whyNot } from './rotation.ts'
 import { Finish, MakeValue } from './rotationforms.tsx'
-import { type RotationControl, type RotationProps, useRotation } from './userotation.ts'
+import { type RotationControl, useRotation } from './userotation.ts'
 
 type StepState = 'done' | 'now' | 'later'
 
 const STEPS = ['make', 'use', 'overlap'] as const
 
 /** Guides through a rotation. Where it is comes from the key alone, so a reload and other tabs show the same. */
-export function RotationSteps({ accessKey, refresh }: RotationProps) {
+export function RotationSteps({ accessKey, refresh }: KeyProps) {
   const control = useRotation({ accessKey, refresh })
   const { step, fresh, old } = rotationOf(valuesOf(accessKey))
   const obstacle = whyNot(accessKey)

@@ -6,13 +6,9 @@ import { isUncertain } from '../../../api/status.ts'
 import { useNotify } from '../../../session/notices.ts'
 import { useReveal } from '../../../session/revealed.ts'
 import { type Session, useSession } from '../../../session/session.ts'
+import type { KeyProps } from '../actions/actionprops.ts'
 import { rotationOf, valuesOf } from './rotation.ts'
 import { type Attempt, finish, rotate } from './rotationcall.ts'
-
-export interface RotationProps {
-  accessKey: AccessKey
-  refresh(): Promise<void>
-}
 
 export interface RotationControl {
   isBusy: boolean
@@ -52,7 +48,7 @@ export function useOpened(uid: string): [isOpen: boolean, open: () => void] {
 
 const GONE_ON = 'The rotation has changed in the meantime, so nothing was ended. Look at its current state.'
 
-export function useRotation({ accessKey, refresh }: RotationProps): RotationControl {
+export function useRotation({ accessKey, refresh }: KeyProps): RotationControl {
   const session = useSession()
   const notify = useNotify()
   const reveal = useReveal()

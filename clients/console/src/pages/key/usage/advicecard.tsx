@@ -1,17 +1,15 @@
-import type { AccessKey } from '../../../../../core/src/objects.ts'
 import type { KeyUsage } from '../../../../../core/src/usage.ts'
 import { Foreign } from '../../../components/foreign.tsx'
+import type { KeyProps } from '../actions/actionprops.ts'
 import { Comparison } from '../actions/comparison.tsx'
 import { StepButton } from './formerscope.tsx'
 
-export interface AdviceCardProps {
-  accessKey: AccessKey
-  usage: KeyUsage
-  refresh(): Promise<void>
-}
-
 /** Says what could be better about the key, and offers a smaller scope. */
-export function AdviceCard({ accessKey, usage: { advice = {}, findings = [] }, refresh }: AdviceCardProps) {
+export function AdviceCard({
+  accessKey,
+  usage: { advice = {}, findings = [] },
+  refresh,
+}: KeyProps & { usage: KeyUsage }) {
   const { scope, unknowns = [] } = advice
   return (
     <section class="card" aria-labelledby="advice">

@@ -5,16 +5,15 @@ import { Foreign } from '../../../components/foreign.tsx'
 import { useNow } from '../../../components/hooks/usenow.ts'
 import { DialogPart, part, usePreload } from '../../../components/part.tsx'
 import { Time } from '../../../components/time.tsx'
+import type { KeyProps } from '../actions/actionprops.ts'
 import type { ScopeStep } from '../actions/scopestep.ts'
 
 const dialog = part(async () => (await import('./scopestepdialog.tsx')).ScopeStepDialog)
 
-export interface StepButtonProps {
-  accessKey: AccessKey
+export interface StepButtonProps extends KeyProps {
   advised?: Scope
   step: ScopeStep
   word: string
-  refresh(): Promise<void>
 }
 
 /** A button that opens the dialog of a step. */
@@ -35,13 +34,8 @@ export function StepButton({ accessKey, advised, step, word, refresh }: StepButt
   )
 }
 
-interface FormerScopeCardProps {
-  accessKey: AccessKey
-  refresh(): Promise<void>
-}
-
 /** Offers the scope before the last change, and shows the scopes that changes have added. */
-export function FormerScopeCard({ accessKey, refresh }: FormerScopeCardProps) {
+export function FormerScopeCard({ accessKey, refresh }: KeyProps) {
   const now = useNow()
   const former = accessKey.status?.formerScope
   const hasFormer = former !== undefined && !(Date.parse(former.until ?? '') <= now.getTime())

@@ -17,12 +17,6 @@ export interface LineWords {
   stateWords: string
 }
 
-const STATES = {
-  Used: 'Used',
-  Unused: 'Unused',
-  Unknown: 'Unknown',
-} as const
-
 /** Returns the lines in words. Those that the key inherited are named only: its own object does not have them. */
 export function lineWords(lines: NonNullable<KeyUsage['lines']>, scope: Scope | undefined): LineWords[] {
   const own = ownPrefix(lines, scope)
@@ -30,7 +24,7 @@ export function lineWords(lines: NonNullable<KeyUsage['lines']>, scope: Scope | 
     const known = state === 'Used' || state === 'Unused' ? state : 'Unknown'
     const last = known === 'Used' && lastUsed !== undefined ? `, last on ${onDay(lastUsed)}` : ''
     const words = own !== undefined && line.startsWith(own) ? entryWords(line.slice(own.length), scope) : undefined
-    return { line, words: words ?? inheritedWords(line), state: known, stateWords: `${STATES[known]}${last}` }
+    return { line, words: words ?? inheritedWords(line), state: known, stateWords: `${known}${last}` }
   })
 }
 
@@ -52,13 +46,11 @@ const inheritedWords = (line: string): string => `inherited: ${line.replace(/^(?
 /** Returns what must be known of the recording, a sentence each. */
 export function recordingWords({ recording, since, complete }: KeyUsage): string[] {
   return [
-    ...(recording === false
-      ? ['This deployment does not record usage, so this page does not show what the key does now.']
-      : [
-          since === undefined
-            ? 'It is not known yet how far back the record goes.'
-            : `Recorded since ${onDay(since.slice(0, 10))}.`,
-        ]),
+    recording === false
+      ? 'This deployment does not record usage, so this page does not show what the key does now.'
+      : since === undefined
+        ? 'It is not known yet how far back the record goes.'
+        : `Recorded since ${onDay(since.slice(0, 10))}.`,
     ...(complete === false && recording !== false
       ? ['The key did more than is recorded, so what is missing here may be used.']
       : []),
