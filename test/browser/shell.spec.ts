@@ -382,7 +382,9 @@ test('leads to keys, pages and actions from a palette, which keeps no value of a
   }
   await ask(server.adminKey)
   await page.getByText('Active: the value works').waitFor()
-  expect([await value.inputValue(), await page.getByRole('link', { name: 'admin' }).count()]).toEqual(['', 1])
+  expect([await value.inputValue(), await page.getByRole('main').getByRole('link', { name: 'admin' }).count()]).toEqual(
+    ['', 1],
+  )
   expect(await axeProblems(page)).toEqual([])
   await ask(encodeKey(new Uint8Array(32)))
   await page.getByText('No key that you may see has this value.').waitFor()

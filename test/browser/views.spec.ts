@@ -67,7 +67,7 @@ test('every entry of the pages has a view, and marks one link of the header', as
   const entries = [...text.matchAll(/\bpage: '([\w-]+)',\s+parts: (\d)[^}]*/g)].map(([entry, page = '', parts]) => ({
     page,
     parts: Number(parts),
-    isLink: /\bnav: /.test(entry),
+    isLink: /\bisLink: /.test(entry),
     marks: /\bwithin: '([\w-]+)'/.exec(entry)?.[1] ?? page,
   }))
   expect(entries.length).toBeGreaterThan(0)

@@ -10,7 +10,7 @@ import { pages } from './pages.ts'
 
 const help = part(async () => (await import('./help/help.tsx')).Help)
 const palette = part(async () => (await import('./palette/palette.tsx')).Palette)
-const links = pages.filter(({ nav }) => nav !== undefined)
+const links = pages.filter(({ isLink }) => isLink)
 
 /** Shows the links to the pages, who is signed in, and the buttons of the palette, of the help and for signing out. */
 export function Header({ page }: { page: string | undefined }) {
@@ -23,7 +23,7 @@ export function Header({ page }: { page: string | undefined }) {
       <nav aria-label="Pages">
         {links.map((one) => (
           <a href={hrefOf(one.page)} aria-current={one.page === page ? 'page' : undefined} key={one.page}>
-            {one.nav}
+            {one.title}
           </a>
         ))}
       </nav>
@@ -34,9 +34,9 @@ export function Header({ page }: { page: string | undefined }) {
         <DialogButton shortcut="help" dialog={help} props={{}} label="Help">
           ?
         </DialogButton>
-        <span title="You are signed in as">
+        <a href={hrefOf('keys', [self.accessKey])} title="The key that you use">
           <Foreign text={self.subject ?? self.accessKey} />
-        </span>
+        </a>
         {ends !== undefined && (
           <span class="ends">
             ends <Time at={new Date(ends).toISOString()} direction="future" />

@@ -2,8 +2,6 @@ import type { ComponentChildren } from 'preact'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { unknownWords } from '../../keylist/filter.ts'
-import { useSession } from '../../session/session.ts'
-import { hrefOf } from '../../text/routes.ts'
 
 export interface NoKeysProps {
   action: ComponentChildren
@@ -30,27 +28,6 @@ export const NoKeys = ({ action, exchanges, onShow }: NoKeysProps) => (
     )}
   </Empty>
 )
-
-/** Says what to do when the key of the session may not list keys. */
-export function NotAllowed({ message }: { message: string }) {
-  const { accessKey } = useSession().self
-  return (
-    <Empty title="Your access key may not list keys">
-      <p>
-        Its scope does not cover that. To see all your keys, sign in with a key that has no scope, or one with the role
-        platformCLI.
-      </p>
-      <p>
-        <a class="button primary" href={hrefOf('keys', [accessKey])}>
-          Show the key that you use
-        </a>
-      </p>
-      <p class="muted">
-        The server says: <Foreign text={message} />
-      </p>
-    </Empty>
-  )
-}
 
 export interface NoMatchProps {
   filter: string

@@ -1,9 +1,10 @@
 import { useMemo } from 'preact/hooks'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import type { Listed } from '../../api/lists.ts'
+import { FreshList } from '../../components/freshlist.tsx'
 import { useNow } from '../../components/hooks/usenow.ts'
 import { useServerSearch } from '../../components/hooks/useserversearch.ts'
-import { Fresh, Page } from '../../components/page.tsx'
+import { Page } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
 import { cards, countCards } from '../../keylist/attention.ts'
 import { ANY, valueIn, withTerm } from '../../keylist/filter.ts'
@@ -31,7 +32,9 @@ export interface KeysPageProps {
 /** Shows the access keys that the person may see. */
 export const KeysPage = ({ keys, route }: KeysPageProps) => (
   <Page title="Keys" actions={newKey}>
-    <Fresh polled={keys}>{(listed) => <Keys listed={listed} polled={keys} route={route} />}</Fresh>
+    <FreshList polled={keys} what="keys">
+      {(listed) => <Keys listed={listed} polled={keys} route={route} />}
+    </FreshList>
   </Page>
 )
 

@@ -4,7 +4,9 @@ import { DocumentationLink } from '../../components/documentationlink.tsx'
 import { showAgain } from '../../components/getstarted/remembered.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { shortcuts } from '../../text/shortcuts.ts'
-import { version } from './version.ts'
+
+/** The version of the deployment, which serves its own console. The build inserts it. */
+declare const KEYPLANE_VERSION: string
 
 /** Shows the documentation, the shortcuts, and the way to what a person needs in a hurry or at first. */
 export const Help = ({ onClose }: { onClose(): void }) => (
@@ -26,7 +28,7 @@ export const Help = ({ onClose }: { onClose(): void }) => (
     </a>
     <details>
       <summary>Documentation</summary>
-      <p>These pages are part of keyplane {version}, from which this server was deployed.</p>
+      <p>These pages are part of keyplane {KEYPLANE_VERSION}, from which this server was deployed.</p>
       <ul class="documentation">
         {(Object.keys(documentation) as DocumentationPage[]).map((page) => (
           <li key={page}>
@@ -49,7 +51,7 @@ export const Help = ({ onClose }: { onClose(): void }) => (
       </dl>
     </details>
     <div class="actions">
-      <span class="muted">keyplane {version}</span>
+      <span class="muted">keyplane {KEYPLANE_VERSION}</span>
       <button type="button" onClick={onClose}>
         Close
       </button>

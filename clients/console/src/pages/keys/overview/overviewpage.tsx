@@ -2,9 +2,10 @@ import { useMemo } from 'preact/hooks'
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { type Listed, MAX_LISTED } from '../../../api/lists.ts'
 import { Foreign } from '../../../components/foreign.tsx'
+import { FreshList } from '../../../components/freshlist.tsx'
 import { isOver } from '../../../components/getstarted/remembered.ts'
 import { useNow } from '../../../components/hooks/usenow.ts'
-import { Fresh, Page } from '../../../components/page.tsx'
+import { Page } from '../../../components/page.tsx'
 import { InPlace, part } from '../../../components/part.tsx'
 import { Time } from '../../../components/time.tsx'
 import { countText, countWords } from '../../../keylist/searched.ts'
@@ -22,9 +23,9 @@ export function OverviewPage({ keys }: { keys: Polled<Listed<AccessKey>> }) {
   return (
     <Page title="Overview">
       {data && !data.isPart && !isOver(self) && <InPlace of={getStarted} keys={data.items} />}
-      <Fresh polled={keys}>
+      <FreshList polled={keys} what="keys">
         {(listed) => (listed.isPart ? <p class="loading">Loading…</p> : <Overview listed={listed} />)}
-      </Fresh>
+      </FreshList>
     </Page>
   )
 }
