@@ -21,9 +21,7 @@ const reaching = part(async () => (await import('./reaching.tsx')).Reaching)
 const dialog = part(async () => (await import('./clusterdialog.tsx')).ClusterDialog)
 
 /** Shows one cluster: its state, who may use it, its kube configs, and who may get a token for it. */
-export const ClusterPage = ({ route }: { route: Route }) => <One route={route} key={route.parts.join('/')} />
-
-function One({ route: { page, parts } }: { route: Route }) {
+export function ClusterPage({ route: { page, parts } }: { route: Route }) {
   const kind = page === CONNECTED.page ? CONNECTED : VIRTUAL
   const { self } = useSession()
   const [open, setOpen] = useState<'access' | 'delete'>()
@@ -31,7 +29,6 @@ function One({ route: { page, parts } }: { route: Route }) {
   const data = `${kind.noun} ${parts.join('/')}`
   const polled = usePolled<VirtualCluster & Cluster>(data, ({ api }, signal) => api.send(path, { signal }))
   const { data: object, refresh } = polled
-  const close = () => setOpen(undefined)
   const name = parts.at(-1) ?? ''
   return (
     <Page
@@ -76,7 +73,7 @@ function One({ route: { page, parts } }: { route: Route }) {
           path={path}
           data={data}
           refresh={refresh}
-          onClose={close}
+          onClose={() => setOpen(undefined)}
         />
       )}
     </Page>

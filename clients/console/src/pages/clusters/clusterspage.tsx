@@ -24,10 +24,7 @@ const connect = part(async () => (await import('./connect.tsx')).ConnectDialog)
 /** Shows the virtual clusters or the connected clusters that the person may see. */
 export function ClustersPage({ route: { page, query } }: { route: Route }) {
   const kind = page === CONNECTED.page ? CONNECTED : VIRTUAL
-  return <ListPage kind={kind} asked={query.get(kind.further) ?? ''} key={page} />
-}
-
-function ListPage({ kind, asked }: { kind: ClusterKind; asked: string }) {
+  const asked = query.get(kind.further) ?? ''
   const { self } = useSession()
   const [isOpen, open] = useState(false)
   const clusters = usePolled(`${kind.page} ${asked}`, ({ api }, signal) => readClusters(kind, api, self, asked, signal))

@@ -15,7 +15,6 @@ import { visible } from '../../text/visible.ts'
 import { Actions } from './actions.tsx'
 import { Facts } from './facts.tsx'
 import { rotationOf, valuesOf } from './rotation/rotation.ts'
-import { RotationCard } from './rotation/rotationcard.tsx'
 import { useOpened } from './rotation/userotation.ts'
 import { States } from './states.tsx'
 
@@ -98,6 +97,7 @@ function Replaced({ accessKey: { metadata } }: { accessKey: AccessKey }) {
   )
 }
 
+const rotation = part(async () => (await import('./rotation/rotationsteps.tsx')).RotationSteps)
 const further = part(async () => (await import('./furthercards.tsx')).FurtherCards)
 
 interface DetailsProps {
@@ -126,7 +126,7 @@ function Details({ accessKey, isOwn, isGone, rotating, polled: { refresh } }: De
       <States accessKey={accessKey} isOwn={isOwn} isGone={isGone} history={history.data} />
       <div class="key halves">
         {!isGone && (isUnderWay || rotating !== undefined) && (
-          <RotationCard accessKey={accessKey} refresh={refresh} asked={rotating ?? 0} />
+          <InPlace of={rotation} what="The rotation" accessKey={accessKey} refresh={refresh} asked={rotating ?? 0} />
         )}
         <Facts accessKey={accessKey} />
         <InPlace of={further} what="The rest of this page" accessKey={accessKey} history={history} refresh={refresh} />

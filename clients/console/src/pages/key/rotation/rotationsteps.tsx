@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { Code } from '../../../components/code.tsx'
 import { ErrorNotice, Notice } from '../../../components/notice.tsx'
@@ -15,8 +15,15 @@ type StepState = 'done' | 'now' | 'later'
 
 const STEPS = ['make', 'use', 'overlap'] as const
 
-/** Guides through a rotation. Where it is comes from the key alone, so a reload and other tabs show the same. */
-export function RotationSteps({ accessKey, refresh }: KeyProps) {
+/**
+ * Guides through a rotation. Where it is comes from the key alone, so a reload and other tabs show the same. The focus goes there when
+ * somebody asks for it.
+ */
+export function RotationSteps({ accessKey, refresh, asked }: KeyProps & { asked: number }) {
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (asked > 0) title.current?.focus()
+  }, [asked])
   const control = useRotation({ accessKey, refresh })
   const { step, fresh, old } = rotationOf(valuesOf(accessKey))
   const obstacle = whyNot(accessKey)
@@ -25,7 +32,10 @@ export function RotationSteps({ accessKey, refresh }: KeyProps) {
     return at < now ? 'done' : at === now ? 'now' : 'later'
   }
   return (
-    <>
+    <section class="card rotation" aria-labelledby="rotation">
+      <h2 id="rotation" ref={title} tabIndex={-1}>
+        Rotate
+      </h2>
       <p class="hint">
         Give the key a new value without an outage. Its name, scope and expiry stay. The old value works until the new
         one is used for the first time, and then for as long as you choose.
@@ -71,7 +81,7 @@ export function RotationSteps({ accessKey, refresh }: KeyProps) {
           </RotationStep>
         </ol>
       )}
-    </>
+    </section>
   )
 }
 
