@@ -83,18 +83,15 @@ ${heredoc('cat', config)}
 export const firstCommand = (place: Place): string =>
   `kubectl ${option('--kubeconfig', `./${fileNameOf(place)}`)} get pods\n`
 
-/** Returns the command line's own command for the cluster, or undefined if it does not know it. */
-function ownCommand({ namespace, project, name }: Place): string | undefined {
-  if (namespace === undefined) return `keyplane kubeconfig ${option('--cluster', name)}`
-  return project === undefined ? undefined : `keyplane kubeconfig ${shellWord(`${project}/${name}`)}`
-}
-
 /** Returns the commands for daily use, after which kubectl fetches short tokens, if the command line knows the cluster. */
-export function dailyCommands(place: Place, server: string): { login: string; merge: string } | undefined {
-  const own = ownCommand(place)
-  if (own === undefined) return undefined
+export function dailyCommands(
+  { namespace, project, name }: Place,
+  server: string,
+): { login: string; merge: string } | undefined {
+  if (namespace !== undefined && project === undefined) return undefined
+  const place = namespace === undefined ? option('--cluster', name) : shellWord(`${project}/${name}`)
   const login = `keyplane login ${shellWord(server)} ${option('--context', deploymentName(server))}`
-  return { login, merge: `${own} --merge` }
+  return { login, merge: `keyplane kubeconfig ${place} --merge` }
 }
 
 /** How a cluster is connected: its API server asks keyplane, or its service accounts issue the tokens. */

@@ -33,7 +33,7 @@ export interface KeysPageProps {
 export const KeysPage = ({ keys, route }: KeysPageProps) => (
   <Page title="Keys" actions={newKey}>
     <FreshList polled={keys} what="keys">
-      {(listed) => <Keys listed={listed} polled={keys} route={route} />}
+      {(listed) => <Keys listed={listed} keys={keys} route={route} />}
     </FreshList>
   </Page>
 )
@@ -46,13 +46,11 @@ const noKeys = part(async () => (await import('./emptykeys.tsx')).NoKeys)
 const noMatch = part(async () => (await import('./emptykeys.tsx')).NoMatch)
 const selectedBar = part(async () => (await import('./selectedbar.tsx')).SelectedBar)
 
-interface KeysProps {
+interface KeysProps extends KeysPageProps {
   listed: Listed<AccessKey>
-  polled: Polled<unknown>
-  route: Route
 }
 
-function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
+function Keys({ listed: { items, more, isPart }, keys, route }: KeysProps) {
   const control = useView(route)
   const { view, go } = control
   const now = useNow()
@@ -61,7 +59,7 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
   const { accessKey } = useSession().self
   const reached = valueIn(filter, 'reaches')
   const own = valueIn(filter, 'maker') === accessKey ? accessKey : undefined
-  const search = useServerSearch(isCut || own ? filter : '', polled.at)
+  const search = useServerSearch(isCut || own ? filter : '', keys.at)
   const isOpen = own !== undefined && !search?.answer?.isKnown
   const found = search?.answer?.keys ?? NONE
   const all = useMemo(() => merged(items, found), [items, found])
@@ -91,7 +89,7 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
         )}
         <span class="end">
           {shown.length > 0 && <InPlace of={exported} shown={shown} />}
-          <button type="button" class="quiet" onClick={() => void polled.refresh()}>
+          <button type="button" class="quiet" onClick={() => void keys.refresh()}>
             Refresh
           </button>
         </span>
@@ -104,7 +102,7 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
         />
       )}
       {selection.hasBegun && (
-        <InPlace of={selectedBar} what="What to do with them" selection={selection} refresh={polled.refresh} />
+        <InPlace of={selectedBar} what="What to do with them" selection={selection} refresh={keys.refresh} />
       )}
       {shown.length === 0 ? (
         <InPlace

@@ -1,7 +1,7 @@
 import type { KeyUsage } from '../../../../../core/src/usage.ts'
-import { Foreign } from '../../../components/foreign.tsx'
 import type { KeyProps } from '../actions/actionprops.ts'
 import { Comparison } from '../actions/comparison.tsx'
+import { Bullets } from './bullets.tsx'
 import { StepButton } from './formerscope.tsx'
 
 /** Says what could be better about the key, and offers a smaller scope. */
@@ -14,7 +14,7 @@ export function AdviceCard({
   return (
     <section class="card" aria-labelledby="advice">
       <h2 id="advice">Advice</h2>
-      {findings.length > 0 && <Sentences of={findings} />}
+      {findings.length > 0 && <Bullets texts={findings.map(({ message }) => message)} />}
       {scope ? (
         <>
           <p>With a smaller scope, all recorded requests of the key stay allowed.</p>
@@ -37,19 +37,9 @@ export function AdviceCard({
       {unknowns.length > 0 && (
         <>
           {scope && <h3>What is not known</h3>}
-          <Sentences of={unknowns} />
+          <Bullets texts={unknowns.map(({ message }) => message)} />
         </>
       )}
     </section>
   )
 }
-
-const Sentences = ({ of }: { of: readonly { message: string }[] }) => (
-  <ul class="bullets">
-    {of.map(({ message }) => (
-      <li key={message}>
-        <Foreign text={message} />
-      </li>
-    ))}
-  </ul>
-)

@@ -7,6 +7,7 @@ import { DialogPart, part, usePreload } from '../../../components/part.tsx'
 import { Time } from '../../../components/time.tsx'
 import type { KeyProps } from '../actions/actionprops.ts'
 import type { ScopeStep } from '../actions/scopestep.ts'
+import { Bullets } from './bullets.tsx'
 
 const dialog = part(async () => (await import('./scopestepdialog.tsx')).ScopeStepDialog)
 
@@ -61,13 +62,7 @@ export function FormerScopeCard({ accessKey, refresh }: KeyProps) {
       {added.length > 0 && (
         <>
           <p>Changes with scoped access keys have added scopes, which limit the key besides its own:</p>
-          <ul class="bullets">
-            {added.map((scope) => (
-              <li key={scopeWords(scope)}>
-                <Foreign text={scopeWords(scope)} />
-              </li>
-            ))}
-          </ul>
+          <Bullets texts={added.map(scopeWords)} />
           <StepButton accessKey={accessKey} step="drop" word="Drop the added scopes" refresh={refresh} />
         </>
       )}

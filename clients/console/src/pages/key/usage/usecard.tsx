@@ -3,6 +3,7 @@ import { type KeyUsage, noRequestsWords, requestsIn, type UsageEntry } from '../
 import { Badge } from '../../../components/badge.tsx'
 import { Foreign } from '../../../components/foreign.tsx'
 import type { Polled } from '../../../session/usepolled.ts'
+import { Bullets } from './bullets.tsx'
 import { ReadCard } from './readcard.tsx'
 import { clusterWords, type LineWords, lineWords, onDay, recordingWords } from './usedlines.ts'
 
@@ -17,7 +18,12 @@ export const UseCard = ({ accessKey, reading }: { accessKey: AccessKey; reading:
           </p>
         ))}
         <Lines lines={lineWords(usage.lines ?? [], accessKey.spec.scope)} />
-        <Clusters clusters={usage.clusters ?? []} />
+        {usage.clusters && usage.clusters.length > 0 && (
+          <>
+            <h3>Clusters</h3>
+            <Bullets texts={usage.clusters.map(clusterWords)} />
+          </>
+        )}
         <Requests accessKey={accessKey} usage={usage} />
       </>
     )}
@@ -42,22 +48,6 @@ function Lines({ lines }: { lines: readonly LineWords[] }) {
 }
 
 const TONES = { Used: 'good', Unused: 'warn', Unknown: 'plain' } as const
-
-function Clusters({ clusters }: { clusters: NonNullable<KeyUsage['clusters']> }) {
-  if (clusters.length === 0) return null
-  return (
-    <>
-      <h3>Clusters</h3>
-      <ul class="bullets">
-        {clusters.map((cluster) => (
-          <li key={cluster.name}>
-            <Foreign text={clusterWords(cluster)} />
-          </li>
-        ))}
-      </ul>
-    </>
-  )
-}
 
 /** More are shown only to whoever asks for them. */
 const FIRST = 10

@@ -70,7 +70,10 @@ function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
             {events.map(({ name, at, words }) => (
               <li key={`${name} ${words}`}>
                 <span>
-                  <KeyLink name={name} /> {words}
+                  <a href={hrefOf('keys', [name])}>
+                    <Foreign text={name} />
+                  </a>{' '}
+                  {words}
                 </span>
                 <Time at={at} direction="past" />
               </li>
@@ -93,9 +96,3 @@ function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
     </div>
   )
 }
-
-const KeyLink = ({ name }: { name: string }) => (
-  <a href={hrefOf('keys', [name])}>
-    <Foreign text={name} />
-  </a>
-)
