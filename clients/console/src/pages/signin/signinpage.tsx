@@ -4,6 +4,7 @@ import { server } from '../../api/root.ts'
 import { Brand } from '../../components/brand.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { KeyValueField } from '../../components/forms/keyvaluefield.tsx'
+import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { InPlace, part } from '../../components/part.tsx'
 import { givenKey } from '../../session/givenkey.ts'
@@ -26,55 +27,37 @@ const LARGEST_FILE = 1_000_000
 export function SignInPage({ end, federated, signIn }: SignInPageProps) {
   const input = useRef<HTMLInputElement>(null)
   const provider = useRef<HTMLButtonElement>(null)
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
+  const way = useRef(async () => {})
+  const { isBusy, error, run } = useChange(
+    () => way.current(),
+    () => {},
+  )
   const [wrong, setWrong] = useState<string>()
   const [keep, setKeep] = useState(false)
   const [isOver, setOver] = useState(false)
   const [isAsked, setAsked] = useState(false)
   useEffect(() => (provider.current ?? input.current)?.focus(), [])
   useEffect(() => {
-    // Back from the identity provider, the browser may show the page as it was left.
-    const again = () => setBusy(false)
-    window.addEventListener('pageshow', again)
-    return () => window.removeEventListener('pageshow', again)
-  }, [])
+    if (error !== undefined) input.current?.select()
+  }, [error])
 
-  const open = async (text: string) => {
-    setError(undefined)
-    const key = givenKey(text)
-    if (key === undefined) {
-      setWrong(text.trim() === '' ? 'Paste an access key.' : 'This text contains no access key, or more than one.')
-      input.current?.focus()
-      return
-    }
+  const go = (next: () => Promise<void>) => {
     setWrong(undefined)
-    setBusy(true)
-    try {
-      await signIn({ key, keep })
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
-      input.current?.select()
-    }
+    way.current = next
+    void run()
   }
-  const leave = async (company: Federated) => {
-    setError(undefined)
-    setWrong(undefined)
-    setBusy(true)
-    try {
-      await company.leave(keep)
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
-    }
+  const open = (text: string) => {
+    const key = givenKey(text)
+    if (key !== undefined) return go(() => signIn({ key, keep }))
+    setWrong(text.trim() === '' ? 'Paste an access key.' : 'This text contains no access key, or more than one.')
+    input.current?.focus()
   }
   const drop = async (event: DragEvent) => {
     event.preventDefault()
     setOver(false)
     const file = event.dataTransfer?.files[0]
     if (file && file.size > LARGEST_FILE) setWrong('This file is too large.')
-    else if (file) await open(await file.text())
+    else if (file) open(await file.text())
   }
 
   return (
@@ -111,7 +94,13 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
       )}
       {federated && (
         <>
-          <button type="button" class="primary" ref={provider} disabled={isBusy} onClick={() => void leave(federated)}>
+          <button
+            type="button"
+            class="primary"
+            ref={provider}
+            disabled={isBusy}
+            onClick={() => go(() => federated.leave(keep))}
+          >
             <span>
               Sign in with <Foreign text={federated.host} />
             </span>
@@ -130,7 +119,7 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          void open(input.current?.value ?? '')
+          open(input.current?.value ?? '')
         }}
       >
         <KeyValueField
@@ -147,7 +136,7 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
           {isBusy ? 'Signing in…' : 'Sign in'}
         </button>
       </form>
-      {error !== undefined && <ErrorNotice error={error} />}
+      {error !== undefined && wrong === undefined && <ErrorNotice error={error} />}
       <details onToggle={() => setAsked(true)}>
         <summary>Where do I get a key?</summary>
         {isAsked && <InPlace of={whereFrom} what="The answer" />}
