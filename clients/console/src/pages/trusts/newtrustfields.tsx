@@ -6,7 +6,7 @@ import { ScopePicker } from '../../components/scope/scopepicker.tsx'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { visible } from '../../text/visible.ts'
 import { type Draft, needsOwner, type OwnerKind, type Problems } from './draft.ts'
-import type { ClaimField, Platform } from './platforms/platforms.ts'
+import type { ClaimField } from './platforms/platforms.ts'
 
 export interface FieldsProps {
   draft: Draft
@@ -19,21 +19,6 @@ const Group = ({ title, children }: { title: string; children: ComponentChildren
     <legend>{title}</legend>
     {children}
   </fieldset>
-)
-
-export interface PlatformFieldProps {
-  platforms: readonly Platform[]
-  platform: Platform
-  onChange(platform: Platform): void
-}
-
-export const PlatformField = ({ platforms, platform, onChange }: PlatformFieldProps) => (
-  <SelectField
-    label="Platform"
-    options={platforms.map(({ type, label }) => [type, label])}
-    value={platform.type}
-    onChange={(type) => onChange(platforms.find((one) => one.type === type) ?? platform)}
-  />
 )
 
 export interface ProviderFieldsProps extends FieldsProps {
@@ -128,6 +113,13 @@ function ClaimInput({ field, draft, problems, change }: FieldsProps & { field: C
   )
 }
 
+const OWNERS: readonly (readonly [OwnerKind | '', string])[] = [
+  ['', 'Me'],
+  ['team', 'A team'],
+  ['user', 'A user'],
+  ['subject', 'A subject'],
+]
+
 /** Whose keys the jobs get. Only administrators name other users and subjects. */
 export function OwnerFields({
   draft,
@@ -136,16 +128,7 @@ export function OwnerFields({
   isMaster,
   teams,
 }: FieldsProps & { isMaster: boolean; teams: string[] }) {
-  const kinds: (readonly [OwnerKind | '', string])[] = [
-    ['', 'Me'],
-    ['team', 'A team'],
-    ...(isMaster
-      ? ([
-          ['user', 'A user'],
-          ['subject', 'A subject'],
-        ] as const)
-      : []),
-  ]
+  const kinds = isMaster ? OWNERS : OWNERS.slice(0, 2)
   const [ownTeam = ''] = teams
   return (
     <Group title="Whose key it is">

@@ -5,6 +5,7 @@ import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { SelectField } from '../../components/forms/selectfield.tsx'
 import { useLockout } from '../../components/forms/uselockout.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useProviders } from '../../components/hooks/usetrusts.ts'
@@ -20,7 +21,7 @@ import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import { toYaml } from '../../text/yaml.ts'
 import { type Draft, draftFor, fieldOf, type Problems, problemsOf, providerObject, trustObject } from './draft.ts'
-import { DisplayName, JobFields, OwnerFields, PlatformField, ProviderFields, RightsFields } from './newtrustfields.tsx'
+import { DisplayName, JobFields, OwnerFields, ProviderFields, RightsFields } from './newtrustfields.tsx'
 import type { FormProps } from './oftrust.tsx'
 import { usePlatforms } from './platforms/useplatforms.ts'
 
@@ -142,11 +143,12 @@ function Form({ platforms, first, providers, edited }: FormProps) {
           <DisplayName {...fields} />
         ) : (
           <>
-            <PlatformField
-              platforms={platforms}
-              platform={platform}
-              onChange={(next) => {
-                setDraft((before) => draftFor(next, before))
+            <SelectField
+              label="Platform"
+              options={platforms.map(({ type, label }) => [type, label])}
+              value={platform.type}
+              onChange={(type) => {
+                setDraft((before) => draftFor(platforms.find((one) => one.type === type) ?? platform, before))
                 choose(undefined)
                 setProblems({})
               }}

@@ -12,59 +12,47 @@ export interface Problem extends State {
   explanation: string
 }
 
+const PROBLEMS = {
+  deleted: {
+    tone: 'bad',
+    text: 'Being deleted',
+    explanation: 'ID tokens are no longer exchanged. The garbage collector deletes its keys.',
+  },
+  disabled: {
+    tone: 'plain',
+    text: 'Disabled',
+    explanation: 'No ID token is exchanged, and the keys of earlier exchanges cannot be used.',
+  },
+  providerNotFound: {
+    tone: 'warn',
+    text: 'Provider not found',
+    explanation:
+      'The identity provider does not exist, or you may not use it. If it was deleted, no ID token is exchanged. A new provider of this name needs a new trust.',
+  },
+  providerReplaced: {
+    tone: 'bad',
+    text: 'Provider was replaced',
+    explanation:
+      'The identity provider was deleted and made again after this trust, which belongs to the earlier one. Delete the trust and create it again.',
+  },
+  providerDisabled: {
+    tone: 'bad',
+    text: 'Provider disabled',
+    explanation: 'The identity provider exchanges no ID token, and the keys of earlier exchanges cannot be used.',
+  },
+} as const satisfies Record<string, Problem>
+
 /** Returns the problems of a trust. `providers` are those that the person sees, if they could be read. */
 export function problemsOfTrust({ metadata, spec }: Trust, providers: readonly Provider[] | undefined): Problem[] {
   const problems: Problem[] = []
-  if (metadata.deletionTimestamp) {
-    problems.push({
-      tone: 'bad',
-      text: 'Being deleted',
-      explanation: 'ID tokens are no longer exchanged. The garbage collector deletes its keys.',
-    })
-  } else if (spec.disabled) {
-    problems.push({
-      tone: 'plain',
-      text: 'Disabled',
-      explanation: 'No ID token is exchanged, and the keys of earlier exchanges cannot be used.',
-    })
-  }
-  return providers
-    ? [...problems, ...problemsOfProvider(metadata.creationTimestamp, spec.identityProvider, providers)]
-    : problems
-}
-
-function problemsOfProvider(made: string, name: string, providers: readonly Provider[]): Problem[] {
-  const provider = providers.find(({ metadata }) => metadata.name === name)
-  if (!provider) {
-    return [
-      {
-        tone: 'warn',
-        text: 'Provider not found',
-        explanation:
-          'The identity provider does not exist, or you may not use it. If it was deleted, no ID token is exchanged. A new provider of this name needs a new trust.',
-      },
-    ]
-  }
-  if (provider.metadata.creationTimestamp > made) {
-    return [
-      {
-        tone: 'bad',
-        text: 'Provider was replaced',
-        explanation:
-          'The identity provider was deleted and made again after this trust, which belongs to the earlier one. Delete the trust and create it again.',
-      },
-    ]
-  }
-  if (provider.metadata.deletionTimestamp || provider.spec.disabled) {
-    return [
-      {
-        tone: 'bad',
-        text: 'Provider disabled',
-        explanation: 'The identity provider exchanges no ID token, and the keys of earlier exchanges cannot be used.',
-      },
-    ]
-  }
-  return []
+  if (metadata.deletionTimestamp) problems.push(PROBLEMS.deleted)
+  else if (spec.disabled) problems.push(PROBLEMS.disabled)
+  if (!providers) return problems
+  const provider = providers.find((one) => one.metadata.name === spec.identityProvider)
+  if (!provider) problems.push(PROBLEMS.providerNotFound)
+  else if (provider.metadata.creationTimestamp > metadata.creationTimestamp) problems.push(PROBLEMS.providerReplaced)
+  else if (provider.metadata.deletionTimestamp || provider.spec.disabled) problems.push(PROBLEMS.providerDisabled)
+  return problems
 }
 
 const ACTIVE: State = { tone: 'good', text: 'Active' }
