@@ -5,22 +5,10 @@ import type { TrustSpec } from '../../../../lib/federation/federatedidentitycred
 export type ClaimEntry = TrustSpec['claims'][number]
 
 /** What the names of claims say they are about, once what surrounds it is left out. */
-const SUBJECTS = [
-  ...['repository', 'repository_owner', 'enterprise', 'project', 'namespace', 'organization', 'pipeline', 'cluster'],
-  ...['queue', 'workspace', 'origin', 'context', 'deploymentEnvironment', 'run_phase', 'environment'],
-  ...[
-    'deployment_tier',
-    'ref',
-    'ref_type',
-    'branch',
-    'build_branch',
-    'build_tag',
-    'step_key',
-    'event_name',
-    'pipeline_source',
-  ],
-  ...['(?:job_)?workflow_ref', 'sub'],
-].join('|')
+const SUBJECTS =
+  'repository|repository_owner|enterprise|project|namespace|organization|pipeline|cluster|queue|workspace|origin|context|' +
+  'deploymentEnvironment|run_phase|environment|deployment_tier|ref|ref_type|branch|build_branch|build_tag|step_key|' +
+  'event_name|pipeline_source|(?:job_)?workflow_ref|sub'
 const TELLING = new RegExp(`^(?:terraform_|oidc\\.circleci\\.com/(?:vcs-)?)?((?:${SUBJECTS})(?:_id|-ids?|Uuid|Name)?)$`)
 
 /** Returns `repository owner` for `repository_owner_id`, or the whole claim if its name is not known. */
@@ -57,20 +45,14 @@ export function claimsInWords(entries: readonly ClaimEntry[], type = ''): string
 }
 
 function entryInWords({ claim, values = [], patterns = [] }: ClaimEntry): string {
-  const choices = [...values.map((value) => ({ value, isPattern: false })), ...patterns.map(pattern)]
-  const [only] = choices
-  if (choices.length === 1 && only && !only.isPattern) {
-    const known = wordsOf(claim, only.value)
-    if (known !== undefined) return known
-  }
-  const shown = choices
-    .slice(0, MOST_VALUES)
-    .map(({ value, isPattern }) => `${isPattern ? 'like ' : ''}${quoted(value)}`)
+  const [only = ''] = values
+  const known = values.length === 1 && patterns.length === 0 ? wordsOf(claim, only) : undefined
+  if (known !== undefined) return known
+  const choices = [...values.map(quoted), ...patterns.map((pattern) => `like ${quoted(pattern)}`)]
+  const shown = choices.slice(0, MOST_VALUES)
   if (choices.length > MOST_VALUES) shown.push(`${choices.length - MOST_VALUES} more`)
   return `${nounOf(claim)} ${shown.join(' or ')}`
 }
-
-const pattern = (value: string) => ({ value, isPattern: true })
 
 /** Returns the words for values that say more than their text, or undefined. */
 function wordsOf(claim: string, value: string): string | undefined {

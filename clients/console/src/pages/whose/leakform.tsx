@@ -8,6 +8,7 @@ import { ApiError } from '../../api/status.ts'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
+import { OwnKey } from '../../components/ownkey.tsx'
 import { InPlace, part } from '../../components/part.tsx'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
@@ -25,7 +26,7 @@ export interface LeakFormProps {
 
 /** Ends a value that was found where it does not belong, or disables its key. */
 export function LeakForm({ found, held }: LeakFormProps) {
-  const { api, self, cache } = useSession()
+  const { api, cache } = useSession()
   const [url, setUrl] = useState('')
   const [wrong, setWrong] = useState<string>()
   const [reported, setReported] = useState<{ after: KeyLookup | undefined }>()
@@ -48,11 +49,7 @@ export function LeakForm({ found, held }: LeakFormProps) {
   return (
     <section class="card stack">
       <h2>Was it found where it does not belong?</h2>
-      {name === self.accessKey && (
-        <Notice tone="warn" title="You are signed in with this key">
-          <p>The console signs you out when it ends.</p>
-        </Notice>
-      )}
+      {name !== undefined && <OwnKey name={name} text="The console signs you out when it ends." />}
       <form
         class="stack"
         autoComplete="off"
