@@ -1,6 +1,7 @@
-/** The rows of the scope picker: what a person chooses, the scope that it is, and what is wrong with it. */
+/** The rows of the scope picker: what a person chooses, the scope that it is, in both directions, and what is wrong with it. */
 import type { Scope } from '../../../../core/src/objects.ts'
 import { holdsValue, LIKE_VALUE } from '../../text/keyvalue.ts'
+import { isSame } from '../../text/same.ts'
 
 /** What is wrong with a field of the form. */
 export interface Problem {
@@ -9,8 +10,20 @@ export interface Problem {
   text: string
 }
 
-export const KINDS = ['project', 'virtualCluster', 'space', 'cluster', 'role', 'rule'] as const
-export type RowKind = (typeof KINDS)[number]
+type Part = Exclude<keyof ScopeRow, 'id' | 'kind'>
+
+/** The list of the scope for each kind of row, and the members of its entries that are parts of the row. */
+const LISTS = {
+  project: { list: 'projects', members: { project: 'project' } },
+  virtualCluster: { list: 'virtualClusters', members: { project: 'project', virtualCluster: 'name' } },
+  space: { list: 'spaces', members: { project: 'project', space: 'name' } },
+  cluster: { list: 'clusters', members: { cluster: 'name' } },
+  role: { list: 'roles', members: {} },
+  rule: { list: 'rules', members: {} },
+} as const satisfies Record<string, { list: keyof Scope; members: Readonly<Record<string, Part>> }>
+
+export type RowKind = keyof typeof LISTS
+export const KINDS = Object.keys(LISTS) as RowKind[]
 
 /** A row keeps what was typed for another kind, so that trying one loses nothing. Lists are texts with commas. */
 export interface ScopeRow {
@@ -46,51 +59,22 @@ export const newRow = (id: number): ScopeRow => ({
 /** Roles that can be limited to projects and virtual clusters. Of the others nothing would be left, or nothing changes. */
 export const LIMITABLE: readonly string[] = ['agent', 'vcluster', 'platformCLI']
 
-export const split = (text: string): string[] =>
-  text
-    .split(/[,\s]+/)
-    .map((one) => one.trim())
-    .filter((one) => one !== '')
+const split = (text: string): string[] => text.split(/[,\s]+/).filter((one) => one !== '')
 
 /** Returns the texts in a member of that name, and no member for none. */
-const listed = <T>(name: string, list: readonly T[]) => (list.length === 0 ? {} : { [name]: list })
+const listed = <T>(name: string, list: readonly T[] = []) => (list.length === 0 ? {} : { [name]: list })
 
-/** The list of the scope that a row belongs to, and its entry there. */
-interface Placed {
-  list: keyof Scope
-  entry: object
-}
-
-function place(row: ScopeRow): Placed {
-  const project = row.project.trim()
-  const name = row.name.trim()
-  switch (row.kind) {
-    case 'project':
-      return { list: 'projects', entry: { project } }
-    case 'virtualCluster':
-      return { list: 'virtualClusters', entry: { project, virtualCluster: name } }
-    case 'space':
-      return { list: 'spaces', entry: { project, space: name } }
-    case 'cluster':
-      return { list: 'clusters', entry: { cluster: name } }
-    case 'role':
-      return { list: 'roles', entry: roleEntry(row) }
-    case 'rule':
-      return { list: 'rules', entry: ruleEntry(row) }
-  }
+function entryOf(row: ScopeRow): object {
+  if (row.kind === 'role') return roleEntry(row)
+  if (row.kind === 'rule') return ruleEntry(row)
+  const members = Object.entries(LISTS[row.kind].members)
+  return Object.fromEntries(members.map(([member, part]: [string, Part]) => [member, row[part].trim()]))
 }
 
 function roleEntry({ role, where }: ScopeRow): object {
   const places = LIMITABLE.includes(role) ? split(where) : []
-  const isPair = (one: string) => one.includes('/')
-  return {
-    role,
-    ...listed(
-      'projects',
-      places.filter((one) => !isPair(one)),
-    ),
-    ...listed('virtualClusters', places.filter(isPair)),
-  }
+  const [projects, pairs] = [false, true].map((isPair) => places.filter((one) => one.includes('/') === isPair))
+  return { role, ...listed('projects', projects), ...listed('virtualClusters', pairs) }
 }
 
 function ruleEntry({ verbs, group, resources, names, namespaces }: ScopeRow): object {
@@ -109,17 +93,53 @@ function ruleEntry({ verbs, group, resources, names, namespaces }: ScopeRow): ob
 export function scopeOf(rows: readonly ScopeRow[]): Scope {
   const scope: Record<string, object[]> = {}
   for (const row of rows) {
-    const { list, entry } = place(row)
-    scope[list] = [...(scope[list] ?? []), entry]
+    const { list } = LISTS[row.kind]
+    scope[list] = [...(scope[list] ?? []), entryOf(row)]
   }
   return scope
+}
+
+const text = (list: readonly string[] = []): string => list.join(', ')
+
+/** Returns the rows of a scope, or undefined if rows cannot say all of it: then they would allow more or less. */
+export function rowsOfScope(scope: Scope): ScopeRow[] | undefined {
+  const { roles = [], rules = [] } = scope
+  // A rule is about any of its resources, so a rule for each of them says the same.
+  const single = rules.flatMap((rule) =>
+    rule.resources?.length ? rule.resources.map((one) => ({ ...rule, resources: [one] })) : [rule],
+  )
+  const parts: Partial<ScopeRow>[] = [
+    ...(['project', 'virtualCluster', 'space', 'cluster'] as const).flatMap((kind) => {
+      const { list, members } = LISTS[kind]
+      const entries: readonly Readonly<Record<string, string>>[] = scope[list] ?? []
+      return entries.map((entry) => {
+        return {
+          kind,
+          ...Object.fromEntries(Object.entries(members).map(([member, part]) => [part, entry[member] ?? ''])),
+        }
+      })
+    }),
+    ...roles.map(({ role = '', projects = [], virtualClusters = [] }) => {
+      return { kind: 'role' as const, role, where: text([...projects, ...virtualClusters]) }
+    }),
+    ...single.map(({ verbs, resources: [one] = [], namespaces }) => ({
+      kind: 'rule' as const,
+      verbs: text(verbs),
+      group: one?.group ?? '',
+      resources: text(one?.resources),
+      names: text(one?.resourceNames),
+      namespaces: text(namespaces),
+    })),
+  ]
+  const rows = parts.map((part, index) => ({ ...newRow(index + 1), ...part }))
+  return isSame(scopeOf(rows), { ...scope, ...(rules.length > 0 && { rules: single }) }) ? rows : undefined
 }
 
 /** Returns the field of the form for a path below `spec.scope`, such as `spec.scope.projects[0].project`. */
 export function rowFieldOf(path: string, rows: readonly ScopeRow[]): string | undefined {
   const counts = new Map<string, number>()
   for (const row of rows) {
-    const { list } = place(row)
+    const { list } = LISTS[row.kind]
     const index = counts.get(list) ?? 0
     counts.set(list, index + 1)
     const start = `spec.scope.${list}[${index}]`

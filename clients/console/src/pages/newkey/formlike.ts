@@ -2,7 +2,7 @@
 import { eachKeyText } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { AccessKey, Self } from '../../../../core/src/objects.ts'
 import { withoutMark } from '../../../../core/src/sessions.ts'
-import { rowsOfScope } from '../../components/scope/rowsofscope.ts'
+import { rowsOfScope } from '../../components/scope/scoperows.ts'
 import { choiceOf } from '../../text/lifetimechoice.ts'
 import { emptyForm, type Form, type OwnerKind, ownGroups } from './form.ts'
 

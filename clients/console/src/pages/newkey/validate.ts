@@ -1,8 +1,7 @@
 /** Finds what is wrong with the form before the server is asked, and the fields of what the server refuses. */
 import { keyTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import { ApiError } from '../../api/status.ts'
-import type { Problem } from '../../components/scope/scoperows.ts'
-import { rowFieldOf, scopeProblems } from '../../components/scope/scoperows.ts'
+import { type Problem, rowFieldOf, scopeProblems } from '../../components/scope/scoperows.ts'
 import { holdsValue, LIKE_VALUE } from '../../text/keyvalue.ts'
 import { countProblem } from '../../text/lifetimechoice.ts'
 import { nameProblem } from '../../text/names.ts'

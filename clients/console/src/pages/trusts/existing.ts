@@ -1,6 +1,6 @@
 /** Reads a trust into the form, and makes the patch that changes it. */
 import { DEFAULT_TTL, type Trust } from '../../api/trusts.ts'
-import { rowsOfScope } from '../../components/scope/rowsofscope.ts'
+import { rowsOfScope } from '../../components/scope/scoperows.ts'
 import { isSame } from '../../text/same.ts'
 import { claimFields, type Draft, draftFor, trustObject } from './draft.ts'
 import type { Platform } from './platforms/platforms.ts'

@@ -1,9 +1,14 @@
 /** Reads a scope into an edit, and refusals into its rows. */
 import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
 import { ApiError } from '../../../api/status.ts'
-import { rowsOfScope } from '../../../components/scope/rowsofscope.ts'
-import type { Problem } from '../../../components/scope/scoperows.ts'
-import { newRow, rowFieldOf, type ScopeRow, scopeOf } from '../../../components/scope/scoperows.ts'
+import {
+  newRow,
+  type Problem,
+  rowFieldOf,
+  rowsOfScope,
+  type ScopeRow,
+  scopeOf,
+} from '../../../components/scope/scoperows.ts'
 
 /** What a person has made of the scope of a key. */
 export interface ScopeEdit {
