@@ -1,9 +1,8 @@
 /** Sends requests to the API with the access key of the session. */
 import { objectIn, type Status } from '../../../core/src/answers.ts'
 import { warningsIn } from '../../../core/src/warnings.ts'
-import { ApiError, NetworkError } from './status.ts'
-
-const LIMIT_MS = 30_000
+import { request } from './request.ts'
+import { ApiError } from './status.ts'
 
 export interface Call {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -40,7 +39,7 @@ export function createApi({ root, key, onEnd, onTime, onWarnings }: ApiSettings)
     async send(path, { method = 'GET', body, dryRun = false, signal, onWarnings: take = onWarnings } = {}) {
       const url = new URL(path, root)
       if (dryRun) url.searchParams.set('dryRun', 'All')
-      const { response, text } = await exchange(url, {
+      const { response, text } = await request(url, {
         method,
         headers: {
           accept: 'application/json',
@@ -48,10 +47,7 @@ export function createApi({ root, key, onEnd, onTime, onWarnings }: ApiSettings)
           ...(body && { 'content-type': typeOf(method, body) }),
         },
         ...(body && { body: JSON.stringify(body) }),
-        cache: 'no-store',
-        credentials: 'omit',
-        redirect: 'error',
-        signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]) : AbortSignal.timeout(LIMIT_MS),
+        ...(signal && { signal }),
       })
       const answer = objectIn(text)
       const time = Date.parse(response.headers.get('date') ?? '')
@@ -68,15 +64,4 @@ export function createApi({ root, key, onEnd, onTime, onWarnings }: ApiSettings)
 function typeOf(method: string, body: object): string {
   if (method !== 'PATCH') return 'application/json'
   return Array.isArray(body) ? 'application/json-patch+json' : 'application/merge-patch+json'
-}
-
-/** Throws a NetworkError, unless the caller ended the request. */
-async function exchange(url: URL, request: RequestInit): Promise<{ response: Response; text: string }> {
-  try {
-    const response = await fetch(url, request)
-    return { response, text: await response.text() }
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new NetworkError(error)
-  }
 }

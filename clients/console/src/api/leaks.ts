@@ -2,7 +2,7 @@
 import type { KeyLookup } from '../../../core/src/objects.ts'
 import type { Api } from './client.ts'
 import { paths } from './paths.ts'
-import { sendJson } from './sendform.ts'
+import { sendJson } from './request.ts'
 import { ApiError } from './status.ts'
 
 /**

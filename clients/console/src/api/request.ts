@@ -1,19 +1,31 @@
-/** Sends requests without an access key to the public endpoints of the API. */
+/** Sends requests: to the API, and without an access key to its public endpoints. */
 import { objectIn, retryAfterIn } from '../../../core/src/answers.ts'
 import { NetworkError } from './status.ts'
 
 /** The members of a JSON object; none for everything else. */
 export type Answer = Readonly<Record<string, unknown>>
 
-export const LIMIT_MS = 30_000
+const LIMIT_MS = 30_000
 
 /** Keeps requests out of caches, and says nothing of the person to whom they go. */
-export const PRIVATE = {
-  cache: 'no-store',
-  credentials: 'omit',
-  redirect: 'error',
-  referrerPolicy: 'no-referrer',
-} as const
+const PRIVATE = { cache: 'no-store', credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer' } as const
+
+/** Sends a request that has a time limit. Rejects as `fetch` does. */
+export const fetchPrivately = (url: URL | string, { signal, ...more }: RequestInit): Promise<Response> => {
+  const limit = AbortSignal.timeout(LIMIT_MS)
+  return fetch(url, { ...more, ...PRIVATE, signal: signal ? AbortSignal.any([signal, limit]) : limit })
+}
+
+/** Returns the answer with its text. Throws a NetworkError if there is none, and an AbortError if the caller ended the request. */
+export async function request(url: URL, more: RequestInit): Promise<{ response: Response; text: string }> {
+  try {
+    const response = await fetchPrivately(url, more)
+    return { response, text: await response.text() }
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new NetworkError(error)
+  }
+}
 
 export interface PublicAnswer {
   status: number
@@ -31,17 +43,11 @@ export const sendJson = (url: URL, value: object): Promise<PublicAnswer> =>
   post(url, { body: JSON.stringify(value), headers: { 'content-type': 'application/json' } })
 
 async function post(url: URL, { headers, ...more }: RequestInit): Promise<PublicAnswer> {
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { accept: 'application/json', ...headers },
-      ...PRIVATE,
-      signal: AbortSignal.timeout(LIMIT_MS),
-      ...more,
-    })
-    const answer = objectIn(await response.text()) ?? {}
-    return { status: response.status, answer, retryAfter: retryAfterIn(response.headers.get('retry-after')) }
-  } catch (error) {
-    throw new NetworkError(error)
-  }
+  const { response, text } = await request(url, {
+    method: 'POST',
+    headers: { accept: 'application/json', ...headers },
+    ...more,
+  })
+  const retryAfter = retryAfterIn(response.headers.get('retry-after'))
+  return { status: response.status, answer: objectIn(text) ?? {}, retryAfter }
 }

@@ -1,6 +1,6 @@
 /** Exchanges an ID token for an access key at the API. */
 import { exchangeForm } from '../../../core/src/exchange.ts'
-import { type Answer, sendForm } from '../api/sendform.ts'
+import { type Answer, sendForm } from '../api/request.ts'
 import { KnownError } from '../api/status.ts'
 import { shortened } from './provider.ts'
 import type { SignInSettings } from './signinsettings.ts'

@@ -1,7 +1,7 @@
 /** Asks the identity provider where its endpoints are (OpenID Connect Discovery 1.0), and sends it requests. */
 import type { AuthorizationServer } from 'oauth4webapi'
 import { objectIn } from '../../../core/src/answers.ts'
-import { type Answer, LIMIT_MS, PRIVATE } from '../api/sendform.ts'
+import { type Answer, fetchPrivately } from '../api/request.ts'
 import { KnownError } from '../api/status.ts'
 import type { SignInSettings } from './signinsettings.ts'
 
@@ -68,7 +68,7 @@ function secureURL(text: unknown): URL | undefined {
 /** Sends a request to the identity provider. Throws a KnownError if there is no answer. */
 export async function askProvider(url: string, request: RequestInit = {}): Promise<Response> {
   try {
-    return await fetch(url, { ...request, ...PRIVATE, signal: AbortSignal.timeout(LIMIT_MS) })
+    return await fetchPrivately(url, request)
   } catch {
     // The browser does not tell a host that cannot be reached from one that forbids the request.
     throw providerFailure(`${new URL(url).origin} cannot be reached, or does not allow requests of this page (CORS).`)

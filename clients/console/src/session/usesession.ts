@@ -5,6 +5,7 @@ import type { Self } from '../../../core/src/objects.ts'
 import { createApi } from '../api/client.ts'
 import { freshWarnings } from '../api/freshwarnings.ts'
 import { paths } from '../api/paths.ts'
+import { sendForm } from '../api/request.ts'
 import { apiRoot } from '../api/root.ts'
 import { ApiError, errorWords } from '../api/status.ts'
 import { distance, relative } from '../text/times.ts'
@@ -14,7 +15,6 @@ import { sharedStorage, tabStorage } from './browserstorage.ts'
 import { type Copies, openCopies } from './copies.ts'
 import { forgetKey, formerKey, keepKey, keptKey } from './keptkey.ts'
 import { useNotify } from './notices.ts'
-import { revoke } from './revoke.ts'
 import type { Session, SessionEnd, SignIn } from './session.ts'
 import { type SignInSettings, signInSettings } from './signinsettings.ts'
 import { watchEnd } from './watchend.ts'
@@ -81,7 +81,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
       if (given?.ends === undefined) return
       const expires = relative(new Date(given.ends), new Date(), 'future')
       const text = `The server did not confirm that ${noun} has ended. It expires ${expires}.`
-      revoke(given.key, apiRoot).catch(() => notify({ tone: 'warn', text }))
+      revoke(given.key).catch(() => notify({ tone: 'warn', text }))
     },
     [notify],
   )
@@ -236,6 +236,12 @@ async function identify(key: string): Promise<{ self: Self; ahead: number }> {
   const api = createApi({ root: apiRoot, key, onTime })
   const { status } = await api.send<{ status: Self }>(paths.selves, { method: 'POST', body: {} })
   return { self: status, ahead }
+}
+
+/** Ends a key that an exchange made, even while the page is being closed. Throws if it may not have ended. */
+async function revoke(key: string): Promise<void> {
+  const { status } = await sendForm(new URL('oauth2/revoke', apiRoot), { token: key }, true)
+  if (status !== 200) throw new Error(`code ${status}`)
 }
 
 function clockWords(ahead: number): string {
