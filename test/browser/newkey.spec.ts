@@ -171,7 +171,7 @@ describe.skipIf(!hasKubectl)('the YAML beside the form', () => {
   /** Makes the key in the console, and by its YAML, and returns the specs. */
   async function specsOf(page: Page, server: StartedServer): Promise<object[]> {
     const manifest = join(folder, 'key.yaml')
-    await writeFile(manifest, await page.locator('.preview pre').innerText())
+    await writeFile(manifest, await page.locator('.beside pre').innerText())
     const access = ['--server', server.url, '--certificate-authority', server.authorityFile, '--token', server.adminKey]
     const made = await runProgram('kubectl', ['create', '-f', manifest, '-o', 'name', ...access], {
       cwd: folder,

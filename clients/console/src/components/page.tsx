@@ -20,7 +20,7 @@ export function Page({ title, about, actions, children }: PageProps) {
       <header class="page">
         <div>
           <h1 tabIndex={-1}>{title}</h1>
-          {about && <p>{about}</p>}
+          {about && <p class="muted">{about}</p>}
         </div>
         {actions && <div class="actions">{actions}</div>}
       </header>

@@ -74,7 +74,7 @@ export function MayItPage({ route }: { route: Route }) {
   const isBusy = isAsked(question) && !given && !problems && !error && (isReady || !known.error)
   return (
     <Page title="Access check" about="Find out whether a key allows a request, with every step of the decision.">
-      <div class="mayit">
+      <div class="halves mayit">
         <QuestionForm
           question={question}
           query={query}

@@ -132,7 +132,7 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
 
   const object = keyOf(form)
   return (
-    <form class="newkey" ref={frame} noValidate onSubmit={submit}>
+    <form class="halves newkey" ref={frame} noValidate onSubmit={submit}>
       <div class="stack">
         {children}
         <fieldset disabled={isLost || busy === 'create'} class="card stack">

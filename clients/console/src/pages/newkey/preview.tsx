@@ -11,7 +11,7 @@ export function Preview({ object, ownSources }: { object: NewKey } & Pick<Senten
   const { self } = useSession()
   const now = useNow()
   return (
-    <aside class="stack preview" aria-label="What this key is">
+    <aside class="stack beside" aria-label="What this key is">
       <section class="card">
         <h2>In a sentence</h2>
         <p class="sentence">
