@@ -1,8 +1,7 @@
 import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
-import type { AccessKey, List } from '../../../../core/src/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { server } from '../../api/root.ts'
-import { DEFAULT_TTL, type Provider, TRUST_LABEL, type Trust } from '../../api/trusts.ts'
+import { DEFAULT_TTL, type Provider, type Trust } from '../../api/trusts.ts'
 import { Code } from '../../components/code.tsx'
 import { Fact } from '../../components/fact.tsx'
 import { Foreign } from '../../components/foreign.tsx'
@@ -10,8 +9,6 @@ import { useProviders } from '../../components/hooks/usetrusts.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
-import { Time } from '../../components/time.tsx'
-import { usePolled } from '../../session/usepolled.ts'
 import { ownerInWords } from '../../text/access.ts'
 import { claimsInWords } from '../../text/claims.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
@@ -25,7 +22,7 @@ import { problemsOfTrust } from './state.ts'
 
 const reached = part(async () => (await import('./reached.tsx')).Reached)
 
-/** Shows one trust: who gets in, what they get, and the job that uses it. */
+/** Shows one trust: who gets in, what they get, and the job that uses it. Its keys are in the list of the keys. */
 export function TrustPage({ name }: { name: string }) {
   const providers = useProviders()
   return (
@@ -90,7 +87,10 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
             </p>
           )}
           <InPlace of={reached} trust={trust} />
-          <Made name={metadata.name} />
+          <p>
+            <a href={keysOf(metadata.name)}>Keys of its exchanges</a>{' '}
+            <span class="muted">Keys that a job revokes are deleted at once, and expired ones after a day.</span>
+          </p>
         </section>
       </div>
       <Job trust={trust} provider={provider} />
@@ -112,51 +112,16 @@ const mappingInWords = ({
     ...groups.map(({ claim: of, value, group }) => `group ${group} if ${of} is ${value}`),
   ].join(', ')
 
-/** Returns the label of the keys of a trust: its name, or for a name that is too long its beginning and a hash. */
-async function labelOf(name: string): Promise<string> {
-  if (name.length <= 63) return name
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)))
-  const digits = [...hash.slice(0, 8)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-  return `${name.slice(0, 46)}-${digits}`
-}
+/** The longest value of a label. */
+const LONGEST_LABEL = 63
+/** The label of keys of a trust with a longer name begins with as much of it. */
+const LABEL_BEGINNING = 46
 
-const SHOWN = 5
-
-/** The newest keys of the trust: what of its exchanges is still known. */
-function Made({ name }: { name: string }) {
-  const keys = usePolled(`keys of ${name}`, async ({ api }, signal) => {
-    const query = new URLSearchParams({ labelSelector: `${TRUST_LABEL}=${await labelOf(name)}`, limit: '500' })
-    const { items } = await api.send<List<AccessKey>>(`${paths.keys}?${query}`, { signal })
-    const made = ({ metadata }: AccessKey) => metadata.creationTimestamp
-    return items.toSorted((one, other) => made(other).localeCompare(made(one)))
+/** Returns the address of the list of the keys that the exchanges of a trust have made. */
+const keysOf = (name: string): string =>
+  hrefOf('keys', [], {
+    filter: name.length <= LONGEST_LABEL ? `trust:${name}` : `trust:* ${name.slice(0, LABEL_BEGINNING)}`,
   })
-  return (
-    <div class="stack">
-      <h3>Keys of its last exchanges</h3>
-      <Fresh polled={keys}>
-        {(items) =>
-          items.length === 0 ? (
-            <p class="muted">
-              There are none. Keys that a job revokes are deleted at once, and expired ones after a day.
-            </p>
-          ) : (
-            <ul>
-              {items.slice(0, SHOWN).map(({ metadata, spec }) => (
-                <li key={metadata.uid}>
-                  <Time at={metadata.creationTimestamp} direction="past" />{' '}
-                  <a href={hrefOf('keys', [metadata.name])}>
-                    <Foreign text={spec.displayName ?? metadata.name} />
-                  </a>
-                </li>
-              ))}
-              {items.length > SHOWN && <li class="muted">and {items.length - SHOWN} more</li>}
-            </ul>
-          )
-        }
-      </Fresh>
-    </div>
-  )
-}
 
 /** The job of the platform, ready to copy. */
 function Job({ trust: { spec, status }, provider }: { trust: Trust; provider: Provider | undefined }) {
