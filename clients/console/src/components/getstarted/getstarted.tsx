@@ -4,7 +4,6 @@ import { apiRoot } from '../../api/root.ts'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { settingsOfPage } from '../../session/usesession.ts'
-import { Code } from '../code.tsx'
 import { DocumentationLink } from '../documentationlink.tsx'
 import { useNow } from '../hooks/usenow.ts'
 import { type Facts, readFacts } from './readfacts.ts'
@@ -60,7 +59,7 @@ export function GetStarted({ keys }: { keys: readonly AccessKey[] }) {
   )
 }
 
-const OpenStep = ({ step: { title, text, link, command, docs }, isNext }: { step: Step; isNext: boolean }) => (
+const OpenStep = ({ step: { title, text, link, docs }, isNext }: { step: Step; isNext: boolean }) => (
   <details open={isNext}>
     <summary>{title}</summary>
     <p>
@@ -74,6 +73,5 @@ const OpenStep = ({ step: { title, text, link, command, docs }, isNext }: { step
         {link.text}
       </a>
     )}
-    {command && <Code title="In a terminal" text={command} />}
   </details>
 )

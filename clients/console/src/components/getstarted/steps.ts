@@ -24,7 +24,6 @@ export interface Step {
   title: string
   text: string
   link?: { text: string; href: string }
-  command?: string
   /** The page of the documentation. */
   docs: DocumentationPage
   /** Reports whether the person may do it. */
@@ -88,8 +87,6 @@ export const steps: readonly Step[] = [
   {
     title: 'Sign-in with your company',
     text: 'People sign in to the console with the identity provider of the company, and need no key.',
-    command:
-      'npm run deploy -- --stage prod --region eu-central-1 --param console-issuer=https://login.company.example \\\n  --param console-client-id=keyplane-console --param console-credential=console@UID',
     docs: 'console',
     isAllowed: ({ self }) => isAdministrator(self),
     isDone: ({ hasSignIn }) => hasSignIn,

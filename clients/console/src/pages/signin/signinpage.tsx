@@ -6,7 +6,6 @@ import { Foreign } from '../../components/foreign.tsx'
 import { KeyValueField } from '../../components/forms/keyvaluefield.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
-import { InPlace, part } from '../../components/part.tsx'
 import { givenKey } from '../../session/givenkey.ts'
 import type { SessionEnd, SignIn } from '../../session/session.ts'
 import type { Federated } from '../../session/usesession.ts'
@@ -17,8 +16,6 @@ export interface SignInPageProps {
   federated?: Federated
   signIn(given: SignIn): Promise<void>
 }
-
-const whereFrom = part(async () => (await import('./wherefrom.tsx')).WhereFrom)
 
 /** A kube config with several certificates is far smaller. */
 const LARGEST_FILE = 1_000_000
@@ -35,7 +32,6 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
   const [wrong, setWrong] = useState<string>()
   const [keep, setKeep] = useState(false)
   const [isOver, setOver] = useState(false)
-  const [isAsked, setAsked] = useState(false)
   useEffect(() => (provider.current ?? input.current)?.focus(), [])
   useEffect(() => {
     if (error !== undefined) input.current?.select()
@@ -137,9 +133,13 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
         </button>
       </form>
       {error !== undefined && wrong === undefined && <ErrorNotice error={error} />}
-      <details onToggle={() => setAsked(true)}>
+      <details>
         <summary>Where do I get a key?</summary>
-        {isAsked && <InPlace of={whereFrom} what="The answer" />}
+        <p class="muted">
+          From an administrator, or from a colleague whose key may make others. For a new deployment,{' '}
+          <code>npm run deploy</code> stores the first key in AWS Secrets Manager, and <code>npm run bootstrap</code>{' '}
+          replaces one that is lost. <code>npm start</code> names the file of its own.
+        </p>
       </details>
     </main>
   )
