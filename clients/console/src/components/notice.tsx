@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { errorWords } from '../api/status.ts'
+import { type ErrorWords, errorWords } from '../api/status.ts'
 import { Foreign } from './foreign.tsx'
 
 export interface NoticeProps {
@@ -19,10 +19,15 @@ export function Notice({ tone, title, children }: NoticeProps) {
 }
 
 /** Shows in words what went wrong and what to do next. */
-export function ErrorNotice({ error, children }: { error: unknown; children?: ComponentChildren }) {
-  const { title, details, next } = errorWords(error)
+export const ErrorNotice = ({ error, children }: { error: unknown; children?: ComponentChildren }) => (
+  <WordsNotice tone="bad" {...errorWords(error)}>
+    {children}
+  </WordsNotice>
+)
+
+export function WordsNotice({ details, next, children, ...notice }: NoticeProps & ErrorWords) {
   return (
-    <Notice tone="bad" title={title}>
+    <Notice {...notice}>
       {details.map((detail) => (
         <p key={detail}>
           <Foreign text={detail} />

@@ -4,6 +4,7 @@ import { useContext } from 'preact/hooks'
 import type { Self } from '../../../core/src/objects.ts'
 import type { Api } from '../api/client.ts'
 import type { Snapshot } from '../api/poller.ts'
+import type { ErrorWords } from '../api/status.ts'
 
 export interface Session {
   api: Api
@@ -31,12 +32,7 @@ export interface SignIn {
 }
 
 /** Why there is no session. */
-export interface SessionEnd {
-  title: string
-  /** The server's message. */
-  detail?: string
-  /** What to do about it. */
-  next?: string
+export interface SessionEnd extends ErrorWords {
   /** Tries again with the key of before the reload, which is still kept. */
   retry?(): void
 }

@@ -110,7 +110,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
         key,
         // A late answer to an earlier session must not end this one.
         onEnd(detail) {
-          if (kept.current === given) finish({ title: 'Your access key is no longer valid.', detail })
+          if (kept.current === given) finish({ title: 'Your access key is no longer valid.', details: [detail] })
         },
         onWarnings: freshWarnings((text) => {
           if (kept.current === given) notify({ tone: 'warn', text })
@@ -152,8 +152,8 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
       else finish()
     } catch (error) {
       // The server may answer later. A key that it has refused is forgotten.
-      if (error instanceof ApiError && error.code === 401) finish(endOf(error))
-      else setEnd({ ...endOf(error), retry: () => void restore() })
+      if (error instanceof ApiError && error.code === 401) finish(errorWords(error))
+      else setEnd({ ...errorWords(error), retry: () => void restore() })
     }
     setRestoring(false)
   }, [signIn, finish])
@@ -174,10 +174,10 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
         setOver(false)
         forgetAccount(sharedStorage)
       } catch (error) {
-        const reason = endOf(error)
+        const reason = errorWords(error)
         chooseNext()
         await restore()
-        if (kept.current) notify({ tone: 'bad', text: [reason.title, reason.detail].filter(Boolean).join(' ') })
+        if (kept.current) notify({ tone: 'bad', text: [reason.title, ...reason.details].join(' ') })
         else setEnd((other) => other ?? reason)
       }
       setRestoring(false)
@@ -205,7 +205,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   useEffect(() => {
     const id = kept.current?.id
     if (!session || id === undefined) return
-    copies.current = openCopies(id, () => finish({ title: 'You have signed out in a copy of this tab.' }))
+    copies.current = openCopies(id, () => finish({ title: 'You have signed out in a copy of this tab.', details: [] }))
     return () => copies.current?.close()
   }, [session, finish])
 
@@ -252,8 +252,3 @@ function clockWords(ahead: number): string {
 /** Returns the settings for signing in with an identity provider that the page has, if any. */
 export const settingsOfPage = (): SignInSettings | undefined =>
   signInSettings(document.querySelector('meta[name="keyplane-sign-in"]')?.getAttribute('content'))
-
-function endOf(error: unknown): SessionEnd {
-  const { title, details, next } = errorWords(error)
-  return { title, ...(details.length > 0 && { detail: details.join(' ') }), ...(next !== undefined && { next }) }
-}

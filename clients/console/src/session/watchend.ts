@@ -26,8 +26,9 @@ export function watchEnd(given: { readonly current?: SignIn | undefined }, { lea
     const { ends = Number.POSITIVE_INFINITY } = given.current ?? {}
     // The clock may be set back.
     seen = Math.min(seen, now)
-    if (ends <= now) finish({ title: 'Your session has ended: its access key has expired.' })
-    else if (now - seen >= IDLE_MS) leave({ title: `You were signed out after ${distance(IDLE_MS)} without input.` })
+    if (ends <= now) finish({ title: 'Your session has ended: its access key has expired.', details: [] })
+    else if (now - seen >= IDLE_MS)
+      leave({ title: `You were signed out after ${distance(IDLE_MS)} without input.`, details: [] })
     else return false
     return true
   }

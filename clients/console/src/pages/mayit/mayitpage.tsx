@@ -43,8 +43,6 @@ export function MayItPage({ route }: { route: Route }) {
   useEffect(() => {
     const question = questionOf(new URLSearchParams(query), self.accessKey)
     if (!isAsked(question) || !isReady) return
-    const secrets = secretsOf(question)
-    if (Object.keys(secrets).length > 0) return setState({ query, problems: secrets })
     const made = specOf(question, resources.current)
     if ('problems' in made) return setState({ query, problems: made.problems })
     const own = new AbortController()

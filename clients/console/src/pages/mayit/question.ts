@@ -67,14 +67,15 @@ export const isAsked = ({ verb, resource }: Question): boolean => verb !== '' &&
 
 const isPath = (resource: string): boolean => resource.startsWith('/')
 
-/** Returns the spec of the review, or what is wrong, by field. */
+/** Returns the spec of the review, or what is wrong, by field: first of all, secrets. */
 export function specOf(
   question: Question,
   resources: readonly ApiResource[],
 ): { spec: object } | { problems: Problems } {
   const { key, resource, name, namespace, place, at, from } = question
   const verb = isPath(resource) ? question.verb.toLowerCase() : question.verb
-  const problems: Problems = {}
+  const problems = secretsOf(question)
+  if (Object.keys(problems).length > 0) return { problems }
   if (key === '') problems.key = 'Enter the name of an access key.'
   const wrongVerb =
     verb === '' ? 'Choose a verb.' : verbProblem(verb, { isPath: isPath(resource), isHere: place === '' })

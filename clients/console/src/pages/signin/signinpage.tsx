@@ -5,7 +5,7 @@ import { Brand } from '../../components/brand.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { KeyValueField } from '../../components/forms/keyvaluefield.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
-import { ErrorNotice, Notice } from '../../components/notice.tsx'
+import { ErrorNotice, WordsNotice } from '../../components/notice.tsx'
 import { givenKey } from '../../session/givenkey.ts'
 import type { SessionEnd, SignIn } from '../../session/session.ts'
 import type { Federated } from '../../session/usesession.ts'
@@ -74,19 +74,13 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
         </p>
       </div>
       {end && (
-        <Notice tone="warn" title={end.title}>
-          {end.detail && (
-            <p>
-              <Foreign text={end.detail} />
-            </p>
-          )}
-          {end.next && <p>{end.next}</p>}
+        <WordsNotice tone="warn" {...end}>
           {end.retry && (
             <button type="button" onClick={end.retry}>
               Try again
             </button>
           )}
-        </Notice>
+        </WordsNotice>
       )}
       {federated && (
         <>
