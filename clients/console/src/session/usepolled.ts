@@ -1,8 +1,25 @@
 /** Reads data for a component and keeps it fresh. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { createPoller, type Poller, type Snapshot } from '../api/poller.ts'
-import { browser } from '../api/surroundings.ts'
+import { createPoller, type Poller, type Snapshot, type Surroundings } from '../api/poller.ts'
 import { type Session, useSession } from './session.ts'
+
+/** The focus, the visibility and the timers of the browser. */
+const browser: Surroundings = {
+  isAttended: () => document.visibilityState === 'visible' && document.hasFocus(),
+  onAttention(callback) {
+    document.addEventListener('visibilitychange', callback)
+    window.addEventListener('focus', callback)
+    return () => {
+      document.removeEventListener('visibilitychange', callback)
+      window.removeEventListener('focus', callback)
+    }
+  },
+  after(milliseconds, callback) {
+    const timer = setTimeout(callback, milliseconds)
+    return () => clearTimeout(timer)
+  },
+  now: () => new Date(),
+}
 
 export interface Polled<T> extends Snapshot<T> {
   /** Reads now, for example after an own change. Never rejects. */

@@ -77,6 +77,10 @@ export function keyOf(form: Form): NewKey {
 export const ownGroups = ({ groups = [] }: Self): string[] =>
   groups.filter((group) => group !== 'system:authenticated' && !group.startsWith('team:'))
 
+/** Returns what the spec of a key names as its owner, or undefined for the person who makes it. */
+export const namedKind = (spec: NewKey['spec']): Exclude<OwnerKind, 'self'> | undefined =>
+  (['user', 'team', 'subject'] as const).find((kind) => spec[kind] !== undefined)
+
 /** Returns the name of the signed-in person. */
 export const selfName = ({ user, team, subject = '' }: Self): string =>
   user ? user.name : team ? `the team ${team.name}` : subject

@@ -4,7 +4,7 @@ import type { AccessKey, Self } from '../../../../core/src/objects.ts'
 import { withoutMark } from '../../../../core/src/sessions.ts'
 import { rowsOfScope } from '../../components/scope/scoperows.ts'
 import { choiceOf } from '../../text/lifetimechoice.ts'
-import { emptyForm, type Form, type OwnerKind, ownGroups } from './form.ts'
+import { emptyForm, type Form, namedKind, type OwnerKind, ownGroups } from './form.ts'
 
 /** Labels of the server, which says with them where a key came from. */
 const OF_SERVER = 'management.platform/'
@@ -36,7 +36,7 @@ export const hasOtherScope = ({ spec }: AccessKey): boolean =>
 
 /** The spec of a key that somebody made for themselves names no owner, but its status does. */
 function ownerOf({ spec, status }: AccessKey, self: Self): { ownerKind: OwnerKind; owner: string } {
-  const named = (['user', 'team', 'subject'] as const).find((one) => spec[one] !== undefined)
+  const named = namedKind(spec)
   const [, prefix = 'user', rest = ''] = /^(?:(team|subject):)?(.*)$/s.exec(status?.owner ?? '') ?? []
   const [kind, name] = named ? [named, spec[named] ?? ''] : [prefix as OwnerKind, rest]
   const { user, team, subject } = self

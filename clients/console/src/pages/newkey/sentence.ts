@@ -4,7 +4,7 @@ import { DAY_SECONDS } from '../../../../../lib/engine/meta/value/durations.ts'
 import type { Scope, Self } from '../../../../core/src/objects.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { dateOf } from '../../text/times.ts'
-import { type NewKey, ownGroups, selfName } from './form.ts'
+import { type NewKey, namedKind, ownGroups, selfName } from './form.ts'
 
 export interface SentenceContext {
   self: Self
@@ -19,28 +19,28 @@ export function sentencesOf({ spec }: NewKey, { self, now, ownSources }: Sentenc
   return [
     `Acts as ${ownerWords(spec, self)}.`,
     ...groupsSentences(spec, self),
-    ...scopeSentences(scope, holderWords(spec), self),
+    scopeSentence(scope, holderWords(spec)),
+    ...(self.accessKeyScope
+      ? [`Stays within the scope of the key that you signed in with: ${scopeWords(self.accessKeyScope)}.`]
+      : []),
     sourcesSentence(sourceCIDRs, ownSources),
     endSentence(ttl, ttlAfterLastActivity, now),
   ]
 }
 
-function ownerWords({ user, team, subject }: NewKey['spec'], self: Self): string {
-  if (user !== undefined) return `the user ${said(user)}`
-  if (team !== undefined) return `the team ${said(team)}`
-  if (subject !== undefined) return `the subject ${said(subject)}`
-  return `you, ${selfName(self)}`
+function ownerWords(spec: NewKey['spec'], self: Self): string {
+  const kind = namedKind(spec)
+  return kind ? `the ${kind} ${said(spec[kind] ?? '')}` : `you, ${selfName(self)}`
 }
 
-const isOwn = ({ user, team, subject }: NewKey['spec']): boolean =>
-  user === undefined && team === undefined && subject === undefined
-
-const holderWords = (spec: NewKey['spec']): string =>
-  isOwn(spec) ? 'you' : `this ${spec.user !== undefined ? 'user' : spec.team !== undefined ? 'team' : 'subject'}`
+function holderWords(spec: NewKey['spec']): string {
+  const kind = namedKind(spec)
+  return kind ? `this ${kind}` : 'you'
+}
 
 function groupsSentences(spec: NewKey['spec'], self: Self): string[] {
   const { groups = [] } = spec
-  const without = isOwn(spec) ? ownGroups(self).filter((group) => !groups.includes(group)) : []
+  const without = namedKind(spec) === undefined ? ownGroups(self).filter((group) => !groups.includes(group)) : []
   const noun = (list: readonly string[]) => `the group${list.length === 1 ? '' : 's'} ${joined(list.map(said))}`
   return [
     ...(groups.length > 0 ? [`Is in ${noun(groups)}.`] : []),
@@ -48,16 +48,7 @@ function groupsSentences(spec: NewKey['spec'], self: Self): string[] {
   ]
 }
 
-function scopeSentences(scope: Scope | undefined, holder: string, self: Self): string[] {
-  return [
-    ownScopeSentence(scope, holder),
-    ...(self.accessKeyScope
-      ? [`Stays within the scope of the key that you signed in with: ${scopeWords(self.accessKeyScope)}.`]
-      : []),
-  ]
-}
-
-function ownScopeSentence(scope: Scope | undefined, holder: string): string {
+function scopeSentence(scope: Scope | undefined, holder: string): string {
   if (scope === undefined) return `May do everything that ${holder} may.`
   const entries = scopePhrases(withSaidNames(scope))
   if (entries.length === 0) return 'May only ask who it is, what it may do, and what the API offers.'
@@ -86,8 +77,7 @@ const minuteOf = (time: Date): string =>
   new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' }).format(time)
 
 /** Returns `a`, `a and b` or `a, b and c`. */
-const joined = (list: readonly string[]): string =>
-  list.length < 2 ? list.join('') : `${list.slice(0, -1).join(', ')} and ${list.at(-1)}`
+const joined = (list: readonly string[]): string => new Intl.ListFormat('en-GB').format(list)
 
 /** Returns a name that was typed: in quotation marks if it could be read as part of the sentence, `…` if it is not typed yet. */
 function said(name: string): string {
