@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { parseYaml } from '../../lib/engine/meta/encoding/yaml.ts'
 import type { JobTemplate, Platform } from './src/pages/trusts/platforms/platforms.ts'
 
-interface Job extends JobTemplate {
+interface Job extends Omit<JobTemplate, 'text'> {
+  /** Or its parts. */
+  text: string | readonly string[]
   example?: string
   /** Texts of the example, once the marks of its server and its client ID are there, with what replaces them. */
   marks?: Readonly<Record<string, string>>
@@ -21,7 +23,7 @@ export async function readPlatforms(file: string): Promise<Platform[]> {
 }
 
 async function filled({ example, marks = {}, ...job }: Job): Promise<JobTemplate> {
-  if (example === undefined) return job
+  if (example === undefined) return { ...job, text: [job.text].flat().join('') }
   const text = await readFile(join(import.meta.dirname, '../../examples', example), 'utf8')
   const general = text.replaceAll(SERVER, '{{url}}').replaceAll(CLIENT_ID, '{{credential}}')
   return {
