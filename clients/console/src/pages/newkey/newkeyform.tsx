@@ -6,10 +6,10 @@ import { createApi } from '../../api/client.ts'
 import { paths } from '../../api/paths.ts'
 import { apiRoot } from '../../api/root.ts'
 import { isUncertain } from '../../api/status.ts'
+import { useChange } from '../../components/hooks/usechange.ts'
 import { useLeaveWarning } from '../../components/hooks/useleavewarning.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { InPlace, part } from '../../components/part.tsx'
-import type { Problem } from '../../components/scope/scoperows.ts'
 import { useNotify } from '../../session/notices.ts'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
@@ -21,9 +21,6 @@ import { type Form, keyOf } from './form.ts'
 import { problemsOf, refusedFields } from './validate.ts'
 
 const preview = part(async () => (await import('./preview.tsx')).Preview)
-
-/** What the last request came to. */
-type Outcome = { kind: 'accepted' } | { kind: 'refused'; error: unknown } | { kind: 'lost'; attempt: Attempt }
 
 export interface NewKeyFormProps {
   /** What the form has before the person types. */
@@ -46,10 +43,11 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   const frame = useRef<HTMLFormElement>(null)
   const [form, setForm] = useState(first)
   const [isSubmitted, setSubmitted] = useState(false)
-  const [refused, setRefused] = useState<readonly Problem[]>([])
-  const [outcome, setOutcome] = useState<Outcome>()
-  const [busy, setBusy] = useState<'check' | 'create'>()
-  const isSending = useRef(false)
+  /** What was sent last. What came of it is shown until the form changes. */
+  const [sent, setSent] = useState<{ form: Form; isCheck: boolean }>()
+  /** Grows when the first wrong field shall take the focus. */
+  const [faults, setFaults] = useState(0)
+  const attempt = useRef<Attempt>(undefined)
   const isLeft = useRef(false)
   useEffect(
     () => () => {
@@ -57,60 +55,26 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
     },
     [],
   )
-  /** Grows when the first wrong field shall take the focus. */
-  const [faults, setFaults] = useState(0)
 
-  const found = problemsOf(form)
-  const shown = isSubmitted ? [...found, ...refused] : []
-  const problem = (field: string) => shown.find((one) => one.field === field)?.text
-
-  useEffect(() => {
-    if (faults > 0) frame.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-  }, [faults])
-  const isLost = outcome?.kind === 'lost'
-  useLeaveWarning(isLost)
-
-  const change = (changes: Partial<Form>) => {
-    setForm((before) => ({ ...before, ...changes }))
-    setOutcome(undefined)
-    setRefused([])
-  }
-  /** Sends a request, unless one is under way: a double click makes one key. */
-  const once = async (what: 'check' | 'create', send: () => Promise<void>) => {
-    if (isSending.current) return
-    isSending.current = true
-    setBusy(what)
-    setOutcome(undefined)
-    setRefused([])
-    try {
-      await send()
-    } catch (error) {
-      const problems = refusedFields(error, form)
-      setRefused(problems)
-      if (problems.length > 0) setFaults((count) => count + 1)
-      else setOutcome({ kind: 'refused', error })
-    } finally {
-      isSending.current = false
-      setBusy(undefined)
-    }
-  }
-  const isReady = (): boolean => {
-    setSubmitted(true)
-    if (found.length > 0) setFaults((count) => count + 1)
-    return found.length === 0
-  }
-  const create = (attempt: Attempt) =>
-    once('create', async () => {
+  const checking = useChange(
+    () => checkKey(api, keyOf(form)),
+    () => {},
+  )
+  const creating = useChange(
+    async () => {
+      const made = attempt.current ?? newAttempt(keyOf(form))
+      attempt.current = undefined
       try {
-        await createKey(api, attempt, (key) => createApi({ root: apiRoot, key }))
+        await createKey(api, made, (key) => createApi({ root: apiRoot, key }))
       } catch (error) {
-        if (!isUncertain(error)) throw error
-        setOutcome({ kind: 'lost', attempt: { ...attempt, isRepeated: true } })
+        if (isUncertain(error)) attempt.current = { ...made, isRepeated: true }
         // The page that would say so may be gone, and the value with it.
-        if (isLeft.current) notify({ tone: 'warn', text: lostWords(attempt.name) })
-        return
+        if (isUncertain(error) && isLeft.current) notify({ tone: 'warn', text: lostWords(made.name) })
+        throw error
       }
-      const { name, value } = attempt
+      return made
+    },
+    ({ name, value }) => {
       cache.delete('keys')
       reveal({
         title: `The value of ${name}`,
@@ -119,23 +83,49 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
         explanation: 'Store it now: the server keeps no copy.',
         next: hrefOf('keys', [name]),
       })
-    })
-  const check = () =>
-    once('check', async () => {
-      await checkKey(api, keyOf(form))
-      setOutcome({ kind: 'accepted' })
-    })
-  const submit = (event: Event) => {
-    event.preventDefault()
-    if (!isLost && isReady()) void create(newAttempt(keyOf(form)))
+    },
+  )
+  const isBusy = checking.isBusy || creating.isBusy
+  const last = sent?.form === form ? (sent.isCheck ? checking : creating) : undefined
+  const isLost = last === creating && creating.error !== undefined && isUncertain(creating.error)
+  const refused = refusedFields(last?.error, form)
+  const found = problemsOf(form)
+  const shown = isSubmitted ? [...found, ...refused] : []
+  const problem = (field: string) => shown.find((one) => one.field === field)?.text
+  useEffect(
+    () => frame.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(),
+    [faults, checking.error, creating.error],
+  )
+  useLeaveWarning(isLost)
+
+  const change = (changes: Partial<Form>) => setForm((before) => ({ ...before, ...changes }))
+  const send = (isCheck: boolean) => {
+    setSubmitted(true)
+    if (found.length > 0) setFaults(faults + 1)
+    else if (!isBusy) {
+      setSent({ form, isCheck })
+      void (isCheck ? checking : creating).run()
+    }
+  }
+  const restart = () => {
+    attempt.current = undefined
+    setSent(undefined)
   }
 
   const object = keyOf(form)
   return (
-    <form class="halves newkey" ref={frame} noValidate onSubmit={submit}>
+    <form
+      class="halves newkey"
+      ref={frame}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!isLost) send(false)
+      }}
+    >
       <div class="stack">
         {children}
-        <fieldset disabled={isLost || busy === 'create'} class="card stack">
+        <fieldset disabled={isLost || creating.isBusy} class="card stack">
           <Fields form={form} self={self} problem={problem} onChange={change} />
         </fieldset>
         {shown.length > 0 && (
@@ -148,21 +138,19 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
             ))}
           </Notice>
         )}
-        {outcome?.kind === 'refused' && <ErrorNotice error={outcome.error} />}
-        {outcome?.kind === 'accepted' && <Notice tone="good" title="The server would create this key." />}
-        {outcome?.kind === 'lost' ? (
-          <Lost
-            name={outcome.attempt.name}
-            again={() => void create(outcome.attempt)}
-            restart={() => setOutcome(undefined)}
-          />
+        {last?.error !== undefined && !isLost && refused.length === 0 && <ErrorNotice error={last.error} />}
+        {last === checking && !isBusy && !checking.error && (
+          <Notice tone="good" title="The server would create this key." />
+        )}
+        {isLost ? (
+          <Lost name={attempt.current?.name ?? ''} again={() => send(false)} restart={restart} />
         ) : (
           <div class="actions">
-            <button type="submit" class="primary" aria-disabled={busy !== undefined}>
-              {busy === 'create' ? 'Creating…' : 'Create the key'}
+            <button type="submit" class="primary" aria-disabled={isBusy}>
+              {creating.isBusy ? 'Creating…' : 'Create the key'}
             </button>
-            <button type="button" aria-disabled={busy !== undefined} onClick={() => void (isReady() && check())}>
-              {busy === 'check' ? 'Checking…' : 'Check'}
+            <button type="button" aria-disabled={isBusy} onClick={() => send(true)}>
+              {checking.isBusy ? 'Checking…' : 'Check'}
             </button>
           </div>
         )}
