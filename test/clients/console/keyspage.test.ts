@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stateWords } from '../../../clients/console/src/api/keyfacts.ts'
+import { pollEvery } from '../../../clients/console/src/api/poller.ts'
 import { TRUST_LABEL } from '../../../clients/console/src/api/trusts.ts'
-import { pollEvery } from '../../../clients/console/src/components/hooks/usekeys.ts'
 import { type CardName, cards, countCards, needs } from '../../../clients/console/src/keylist/attention.ts'
 import {
   matcher as matcherAt,
