@@ -95,6 +95,8 @@ test('every command of the pages is tested', () => {
     'The first key 0',
     // Only API Gateway itself needs it.
     'The rules of an account 0',
+    // A setting as those of the signing keys. What it prints is in test/infra/deploy.test.ts.
+    'Unused keys 0',
     // release.deploy.ts
     'Uploading 0',
   ]
