@@ -242,7 +242,8 @@ describe('a person', () => {
     expect(await page.getByRole('main').innerText()).not.toContain('{')
     expect(await axeProblems(page)).toEqual([])
     await page.getByRole('link', { name: 'New trust' }).click()
-    await page.getByText('Your access key may not list identity providers.').waitFor()
+    await heading(page, 'New trust').waitFor()
+    await page.getByText('Your access key may not list identity providers').waitFor()
     expect(await page.getByRole('main').innerText()).not.toContain('{')
   })
 

@@ -1,5 +1,5 @@
 /** Opens, keeps and ends the session of the tab. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { MINUTE_MS } from '../../../../lib/engine/meta/value/durations.ts'
 import type { Self } from '../../../core/src/objects.ts'
 import { createApi } from '../api/client.ts'
@@ -62,89 +62,80 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   const kept = useRef<SignIn | undefined>(undefined)
   const copies = useRef<Copies>(undefined)
 
-  const finish = useCallback((reason?: SessionEnd) => {
+  const finish = (reason?: SessionEnd) => {
     forgetKey(tabStorage)
     kept.current = undefined
     setSession(undefined)
     setEnd(reason)
-  }, [])
+  }
 
-  const chooseNext = useCallback(() => {
+  const chooseNext = () => {
     if (!settings) return
     setOver(true)
     askAccount(sharedStorage)
-  }, [settings])
+  }
 
   /** Ends a key if it was made for a session. */
-  const endKey = useCallback(
-    (noun: string, given: { key: string; ends?: number } | undefined) => {
-      if (given?.ends === undefined) return
-      const expires = relative(new Date(given.ends), new Date(), 'future')
-      const text = `The server did not confirm that ${noun} has ended. It expires ${expires}.`
-      revoke(given.key).catch(() => notify({ tone: 'warn', text }))
-    },
-    [notify],
-  )
+  const endKey = (noun: string, given: { key: string; ends?: number } | undefined) => {
+    if (given?.ends === undefined) return
+    const expires = relative(new Date(given.ends), new Date(), 'future')
+    const text = `The server did not confirm that ${noun} has ended. It expires ${expires}.`
+    revoke(given.key).catch(() => notify({ tone: 'warn', text }))
+  }
 
   /** Ends the session, and the key if it was made for the session. */
-  const leave = useCallback(
-    (reason?: SessionEnd) => {
-      const given = kept.current
-      finish(reason)
-      endKey('your key', given)
-      chooseNext()
-    },
-    [finish, endKey, chooseNext],
-  )
+  const leave = (reason?: SessionEnd) => {
+    const given = kept.current
+    finish(reason)
+    endKey('your key', given)
+    chooseNext()
+  }
 
-  const signIn = useCallback(
-    async (asked: SignIn, before?: SignIn) => {
-      const id = asked.id ?? crypto.randomUUID()
-      const given: SignIn = { ...asked, id }
-      const { key, keep, ends } = given
-      const { self, ahead } = await identify(key)
-      // The session to go on with may have ended meanwhile.
-      if (before !== undefined && kept.current !== before) return
-      const api = createApi({
-        root: apiRoot,
-        key,
-        // A late answer to an earlier session must not end this one.
-        onEnd(detail) {
-          if (kept.current === given) finish({ title: 'Your access key is no longer valid.', details: [detail] })
-        },
-        onWarnings: freshWarnings((text) => {
-          if (kept.current === given) notify({ tone: 'warn', text })
+  const signIn = async (asked: SignIn, before?: SignIn) => {
+    const id = asked.id ?? crypto.randomUUID()
+    const given: SignIn = { ...asked, id }
+    const { key, keep, ends } = given
+    const { self, ahead } = await identify(key)
+    // The session to go on with may have ended meanwhile.
+    if (before !== undefined && kept.current !== before) return
+    const api = createApi({
+      root: apiRoot,
+      key,
+      // A late answer to an earlier session must not end this one.
+      onEnd(detail) {
+        if (kept.current === given) finish({ title: 'Your access key is no longer valid.', details: [detail] })
+      },
+      onWarnings: freshWarnings((text) => {
+        if (kept.current === given) notify({ tone: 'warn', text })
+      }),
+    })
+    kept.current = given
+    if (before === undefined) endKey('the key of your previous session', formerKey(tabStorage, key))
+    if (keep) keepKey(tabStorage, { ...given, seen: Date.now() })
+    // Another key may still be kept that could not be checked after a reload.
+    else forgetKey(tabStorage)
+    setEnd(undefined)
+    setSession({
+      api,
+      self,
+      ...(ends !== undefined && { ends }),
+      ...(ends !== undefined &&
+        settings && {
+          // Only a key that is kept can go on if signing in fails. It ends after the sign-in.
+          signInAgain: async () =>
+            (await flow()).leaveToSignIn(settings, { keep, onLeave: () => keep || endKey('your key', given) }),
         }),
-      })
-      kept.current = given
-      if (before === undefined) endKey('the key of your previous session', formerKey(tabStorage, key))
-      if (keep) keepKey(tabStorage, { ...given, seen: Date.now() })
-      // Another key may still be kept that could not be checked after a reload.
-      else forgetKey(tabStorage)
-      setEnd(undefined)
-      setSession({
-        api,
-        self,
-        ...(ends !== undefined && { ends }),
-        ...(ends !== undefined &&
-          settings && {
-            // Only a key that is kept can go on if signing in fails. It ends after the sign-in.
-            signInAgain: async () =>
-              (await flow()).leaveToSignIn(settings, { keep, onLeave: () => keep || endKey('your key', given) }),
-          }),
-        cache: new Map(),
-        signOut: () => {
-          copies.current?.tell()
-          leave()
-        },
-        goOn: (next) => signIn({ ...given, key: next }, given),
-      })
-      if (Math.abs(ahead) >= WRONG_CLOCK_MS) notify({ tone: 'warn', text: clockWords(ahead) })
-    },
-    [settings, finish, leave, endKey, notify],
-  )
+      cache: new Map(),
+      signOut: () => {
+        copies.current?.tell()
+        leave()
+      },
+      goOn: (next) => signIn({ ...given, key: next }, given),
+    })
+    if (Math.abs(ahead) >= WRONG_CLOCK_MS) notify({ tone: 'warn', text: clockWords(ahead) })
+  }
 
-  const restore = useCallback(async () => {
+  const restore = async () => {
     const restored = keptKey(tabStorage, new Date())
     setRestoring(restored !== undefined)
     try {
@@ -156,34 +147,28 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
       else setEnd({ ...errorWords(error), retry: () => void restore() })
     }
     setRestoring(false)
-  }, [signIn, finish])
+  }
 
   /** Signs in with the answer of the identity provider. If it fails, the session of before goes on, if its key was kept. */
-  const complete = useCallback(
-    async (answer: Returned, asked: SignInSettings) => {
-      try {
-        const wait = (seconds: number) => {
-          notify({
-            tone: 'warn',
-            text: `The server cannot check your sign-in yet. Next try in ${seconds} s.`,
-          })
-          return new Promise<void>((resolve) => setTimeout(resolve, seconds * 1000))
-        }
-        const { keyOf } = await flow()
-        await signIn({ ...(await keyOf(answer, asked, wait)), keep: answer.attempt?.keep === true })
-        setOver(false)
-        forgetAccount(sharedStorage)
-      } catch (error) {
-        const reason = errorWords(error)
-        chooseNext()
-        await restore()
-        if (kept.current) notify({ tone: 'bad', text: [reason.title, ...reason.details].join(' ') })
-        else setEnd((other) => other ?? reason)
+  const complete = async (answer: Returned, asked: SignInSettings) => {
+    try {
+      const wait = (seconds: number) => {
+        notify({ tone: 'warn', text: `The server cannot check your sign-in yet. Next try in ${seconds} s.` })
+        return new Promise<void>((resolve) => setTimeout(resolve, seconds * 1000))
       }
-      setRestoring(false)
-    },
-    [signIn, restore, notify, chooseNext],
-  )
+      const { keyOf } = await flow()
+      await signIn({ ...(await keyOf(answer, asked, wait)), keep: answer.attempt?.keep === true })
+      setOver(false)
+      forgetAccount(sharedStorage)
+    } catch (error) {
+      const reason = errorWords(error)
+      chooseNext()
+      await restore()
+      if (kept.current) notify({ tone: 'bad', text: [reason.title, ...reason.details].join(' ') })
+      else setEnd((other) => other ?? reason)
+    }
+    setRestoring(false)
+  }
 
   // A session that is kept begins without the person, and so does one from the identity provider.
   useEffect(() => {
@@ -191,7 +176,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
     else if (isRestoring) void restore()
   }, [])
 
-  useEffect(() => (session ? watchEnd(kept, { leave, finish }) : undefined), [session, leave, finish])
+  useEffect(() => (session ? watchEnd(kept, { leave, finish }) : undefined), [session])
 
   // A provider that cannot be read is one without such a page: the next sign-in says what is wrong.
   const isLeft = isOver && !isRestoring && !session
@@ -207,7 +192,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
     if (!session || id === undefined) return
     copies.current = openCopies(id, () => finish({ title: 'You have signed out in a copy of this tab.', details: [] }))
     return () => copies.current?.close()
-  }, [session, finish])
+  }, [session])
 
   return {
     ...(session && { session }),

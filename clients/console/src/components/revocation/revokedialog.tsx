@@ -4,6 +4,7 @@ import { type RevocationStatus, totalOf } from '../../../../core/src/objects.ts'
 import { useSession } from '../../session/session.ts'
 import { Dialog } from '../dialog.tsx'
 import { Foreign } from '../foreign.tsx'
+import { Check } from '../forms/check.tsx'
 import { ReasonField } from '../forms/reasonfield.tsx'
 import { useConfirmation } from '../forms/uselockout.tsx'
 import { useChange } from '../hooks/usechange.ts'
@@ -93,14 +94,9 @@ export function RevokeDialog({ title, about, keys, onClose }: RevokeDialogProps)
             </label>
           ))}
           {'madeWith' in keys && (
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={trusts}
-                onChange={(event) => set({ trusts: event.currentTarget.checked })}
-              />
+            <Check checked={trusts} onChange={(also) => set({ trusts: also })}>
               Also the trusts: otherwise they keep issuing keys
-            </label>
+            </Check>
           )}
           {action === 'Disable' && <ReasonField value={reason} onInput={(text) => set({ reason: text })} />}
         </fieldset>

@@ -1,6 +1,7 @@
 import { displayName, type KeyText, otherTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { Self } from '../../../../core/src/objects.ts'
 import { Foreign } from '../../components/foreign.tsx'
+import { Check } from '../../components/forms/check.tsx'
 import { KeyTextField } from '../../components/forms/keytextfield.tsx'
 import { LifetimeField } from '../../components/forms/lifetimefield.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
@@ -110,19 +111,18 @@ function OwnerFields({ form, self, problem, onChange }: FieldsProps) {
         <fieldset class="field">
           <legend>Groups</legend>
           {offered.map((group) => (
-            <label class="check" key={group}>
-              <input
-                type="checkbox"
-                checked={groups.includes(group)}
-                onChange={({ currentTarget: { checked } }) =>
-                  onChange({ groups: checked ? [...groups, group] : groups.filter((one) => one !== group) })
-                }
-              />
+            <Check
+              checked={groups.includes(group)}
+              onChange={(checked) =>
+                onChange({ groups: checked ? [...groups, group] : groups.filter((one) => one !== group) })
+              }
+              key={group}
+            >
               <span>
                 <Foreign text={group} />
                 {group === 'system:masters' && <span class="hint"> — administrators, who may do everything</span>}
               </span>
-            </label>
+            </Check>
           ))}
           {problem('groups') && <p class="error">{problem('groups')}</p>}
         </fieldset>
@@ -135,14 +135,17 @@ function ScopeFields({ form, problem, onChange }: FieldsProps) {
   return (
     <fieldset class="field">
       <legend>What it may do</legend>
-      <label class="check">
-        <input type="radio" name="scoped" checked={form.isScoped} onChange={() => onChange({ isScoped: true })} />
-        Only what I choose
-      </label>
-      <label class="check">
-        <input type="radio" name="scoped" checked={!form.isScoped} onChange={() => onChange({ isScoped: false })} />
-        Everything the owner may
-      </label>
+      {[true, false].map((isScoped) => (
+        <label class="check" key={String(isScoped)}>
+          <input
+            type="radio"
+            name="scoped"
+            checked={form.isScoped === isScoped}
+            onChange={() => onChange({ isScoped })}
+          />
+          {isScoped ? 'Only what I choose' : 'Everything the owner may'}
+        </label>
+      ))}
       {form.isScoped && <ScopePicker rows={form.rows} problem={problem} onChange={(rows) => onChange({ rows })} />}
       {problem('scope') && <p class="error">{problem('scope')}</p>}
     </fieldset>
@@ -161,14 +164,9 @@ function LifetimeFields({ form, problem, onChange }: FieldsProps) {
           </p>
         </Notice>
       ) : (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={form.isFromLastUse}
-            onChange={(event) => onChange({ isFromLastUse: event.currentTarget.checked })}
-          />
+        <Check checked={form.isFromLastUse} onChange={(isFromLastUse) => onChange({ isFromLastUse })}>
           Count from the last use: a key in use does not expire
-        </label>
+        </Check>
       )}
     </div>
   )

@@ -1,11 +1,16 @@
+import { useRef } from 'preact/hooks'
 import { isName } from '../../../../core/src/forms.ts'
-import { Page } from '../../components/page.tsx'
-import { InPlace, part } from '../../components/part.tsx'
+import type { AccessKey } from '../../../../core/src/objects.ts'
+import { paths } from '../../api/paths.ts'
+import { Notice } from '../../components/notice.tsx'
+import { Fresh, Page } from '../../components/page.tsx'
+import { useSession } from '../../session/session.ts'
+import { usePolled } from '../../session/usepolled.ts'
 import type { Route } from '../../text/routes.ts'
+import { visible } from '../../text/visible.ts'
 import { emptyForm } from './form.ts'
+import { formLike, hasOtherScope } from './formlike.ts'
 import { NewKeyForm } from './newkeyform.tsx'
-
-const likeKey = part(async () => (await import('./likekey.tsx')).LikeKey)
 
 /** Shows the form of a new key: an empty one, or that of a key like the one which the address names. */
 export function NewKeyPage({ route }: { route: Route }) {
@@ -13,11 +18,31 @@ export function NewKeyPage({ route }: { route: Route }) {
   return (
     <Page title="New key" about="Choose what it may do. A sentence sums it up.">
       {/* Any other text would be the address of something else than a key. */}
-      {isName(like) ? (
-        <InPlace of={likeKey} what="The form" name={like} NewKeyForm={NewKeyForm} key={like} />
-      ) : (
-        <NewKeyForm first={emptyForm} />
-      )}
+      {isName(like) ? <LikeKey name={like} key={like} /> : <NewKeyForm first={emptyForm} />}
     </Page>
+  )
+}
+
+const LIKE_MS = 60_000
+
+/** Shows the form of a key like the one with this name. */
+function LikeKey({ name }: { name: string }) {
+  const { self } = useSession()
+  const read = usePolled<AccessKey>(`key/${name}`, ({ api }, signal) => api.send(paths.key(name), { signal }), LIKE_MS)
+  // What another key with this name is does not change what the person types.
+  const first = useRef<AccessKey>(undefined)
+  first.current ??= read.data
+  if (!first.current) return <Fresh polled={read}>{() => null}</Fresh>
+  const isOther = hasOtherScope(first.current)
+  return (
+    <NewKeyForm first={formLike(first.current, self)}>
+      <Notice tone={isOther ? 'warn' : 'plain'} title={`Like the key ${visible(first.current.metadata.name)}`}>
+        {isOther && (
+          <p>
+            The form cannot show the scope of that key. Choose what the new one may do, or copy the YAML of the key.
+          </p>
+        )}
+      </Notice>
+    </NewKeyForm>
   )
 }

@@ -53,28 +53,24 @@ export function claimFields({ platform, choice }: Pick<Draft, 'platform' | 'choi
   return chosen ? [...fields, chosen] : fields
 }
 
+const NEW = {
+  ownerKind: '',
+  owner: '',
+  name: '',
+  displayName: '',
+  rows: [newRow(1)],
+  ttl: 1800,
+  tokensOnly: false,
+} as const
+
 /** Returns a draft for another platform, which keeps what has nothing to do with the platform. */
 export function draftFor(platform: Platform, draft?: Draft): Draft {
   const { type, issuer = '', fields } = platform
   return {
-    ...(draft ?? {
-      ownerKind: '',
-      owner: '',
-      name: '',
-      displayName: '',
-      rows: [newRow(1)],
-      ttl: 1800,
-      tokensOnly: false,
-    }),
+    ...(draft ?? NEW),
     platform,
     provider: '',
-    newProvider: {
-      name: type.toLowerCase(),
-      issuer,
-      owner: '',
-      jwks: '',
-      isForAll: false,
-    },
+    newProvider: { name: type.toLowerCase(), issuer, owner: '', jwks: '', isForAll: false },
     choice: '',
     values: Object.fromEntries(fields.flatMap(({ claim, options }) => (options ? [[claim, options[0] ?? '']] : []))),
   }
@@ -167,27 +163,19 @@ export function trustObject(draft: Draft): Manifest<Trust['spec']> {
 }
 
 /** The fields of the form for members of the objects. */
-const PROVIDER_FIELDS = new Map([
-  ['name', 'providerName'],
-  ['issuer', 'issuer'],
-  ['jwks', 'keys'],
-  ['claims', 'organization'],
-])
-const TRUST_FIELDS = new Map([
-  ['name', 'name'],
-  ['user', 'owner'],
-  ['team', 'owner'],
-  ['subject', 'owner'],
-  ['ttl', 'ttl'],
-  ['identityProvider', 'provider'],
-])
+const PROVIDER_FIELDS = { name: 'providerName', issuer: 'issuer', jwks: 'keys', claims: 'organization' }
+const OWNER_FIELDS = { user: 'owner', team: 'owner', subject: 'owner' }
+const TRUST_FIELDS = { ...OWNER_FIELDS, name: 'name', ttl: 'ttl', identityProvider: 'provider' }
+const FIELDS = {
+  provider: new Map(Object.entries(PROVIDER_FIELDS)),
+  trust: new Map(Object.entries(TRUST_FIELDS)),
+}
 
 /** Returns the field of the form that an error of the server is about, or undefined. */
 export function fieldOf(path: string, kind: 'provider' | 'trust', draft: Draft): string | undefined {
   const [, member = '', index] = /^(?:metadata|spec)\.(\w+)(?:\[(\d+)\])?/.exec(path) ?? []
-  if (kind === 'provider') return PROVIDER_FIELDS.get(member)
-  if (member === 'scope') return rowFieldOf(path, draft.rows) ?? 'scope'
-  if (member !== 'claims') return TRUST_FIELDS.get(member)
+  if (kind === 'trust' && member === 'scope') return rowFieldOf(path, draft.rows) ?? 'scope'
+  if (kind === 'provider' || member !== 'claims') return FIELDS[kind].get(member)
   const claim = claimsOf(draft)[Number(index)]?.claim ?? ''
   return claimFields(draft).find((field) => field.claim === claim || Object.hasOwn(field.also ?? {}, claim))?.claim
 }

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import type { Provider } from '../../api/trusts.ts'
+import { Check } from '../../components/forms/check.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { ScopePicker } from '../../components/scope/scopepicker.tsx'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { visible } from '../../text/visible.ts'
-import { type Draft, needsOwner, type OwnerKind, type Problems } from './draft.ts'
+import { claimFields, type Draft, needsOwner, type OwnerKind, type Problems } from './draft.ts'
 import type { ClaimField } from './platforms/platforms.ts'
 
 export interface FieldsProps {
@@ -66,14 +67,9 @@ export function ProviderFields({ draft, problems, change, providers, choose, isM
           {owner &&
             text('owner', 'organization', needsOwner(draft) ? owner.label : `${owner.label} (optional)`, owner.hint)}
           {keysHint && text('jwks', 'keys', 'Public keys (JSON)', keysHint)}
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={newProvider.isForAll}
-              onChange={(event) => set({ isForAll: event.currentTarget.checked })}
-            />
+          <Check checked={newProvider.isForAll} onChange={(isForAll) => set({ isForAll })}>
             Everyone with a key may make trusts with it
-          </label>
+          </Check>
         </>
       )}
     </Group>
@@ -83,12 +79,16 @@ export function ProviderFields({ draft, problems, change, providers, choose, isM
 /** Which jobs get in. */
 export function JobFields({ draft, problems, change }: FieldsProps) {
   const { fields, choice = [] } = draft.platform
-  const chosen = choice.find(({ claim }) => claim === draft.choice) ?? choice[0]
+  const [chosen] = claimFields(draft).slice(fields.length)
+  const input = ({ claim, label, hint, options }: ClaimField) => {
+    const shown = { label, hint, error: problems[claim], value: draft.values[claim] ?? '', key: claim }
+    const set = (value: string) => change({ values: { ...draft.values, [claim]: value } })
+    if (!options) return <TextField {...shown} onInput={set} />
+    return <SelectField {...shown} options={options.map((one) => [one, one])} onChange={set} />
+  }
   return (
     <Group title="Which jobs get a key">
-      {fields.map((field) => (
-        <ClaimInput field={field} draft={draft} problems={problems} change={change} key={field.claim} />
-      ))}
+      {fields.map(input)}
       {chosen && choice.length > 1 && (
         <SelectField
           label="Limited to"
@@ -97,19 +97,8 @@ export function JobFields({ draft, problems, change }: FieldsProps) {
           onChange={(claim) => change({ choice: claim })}
         />
       )}
-      {chosen && <ClaimInput field={chosen} draft={draft} problems={problems} change={change} key={chosen.claim} />}
+      {chosen && input(chosen)}
     </Group>
-  )
-}
-
-function ClaimInput({ field, draft, problems, change }: FieldsProps & { field: ClaimField }) {
-  const { claim, label, hint, options } = field
-  const shown = { label, hint, error: problems[claim], value: draft.values[claim] ?? '' }
-  const set = (value: string) => change({ values: { ...draft.values, [claim]: value } })
-  return options ? (
-    <SelectField {...shown} options={options.map((one) => [one, one])} onChange={set} />
-  ) : (
-    <TextField {...shown} onInput={set} />
   )
 }
 
@@ -121,13 +110,8 @@ const OWNERS: readonly (readonly [OwnerKind | '', string])[] = [
 ]
 
 /** Whose keys the jobs get. Only administrators name other users and subjects. */
-export function OwnerFields({
-  draft,
-  problems,
-  change,
-  isMaster,
-  teams,
-}: FieldsProps & { isMaster: boolean; teams: string[] }) {
+export function OwnerFields({ isMaster, teams, ...fields }: FieldsProps & { isMaster: boolean; teams: string[] }) {
+  const { draft, change } = fields
   const kinds = isMaster ? OWNERS : OWNERS.slice(0, 2)
   const [ownTeam = ''] = teams
   return (
@@ -138,32 +122,30 @@ export function OwnerFields({
         value={draft.ownerKind}
         onChange={(kind) => change({ ownerKind: kind, owner: kind === 'team' ? ownTeam : '' })}
       />
-      {draft.ownerKind !== '' && (
-        <TextField
-          label="Name of the owner"
-          error={problems.owner}
-          value={draft.owner}
-          onInput={(owner) => change({ owner })}
-        />
-      )}
-      <TextField
+      {draft.ownerKind !== '' && <Text {...fields} of="owner" label="Name of the owner" />}
+      <Text
+        {...fields}
+        of="name"
         label="Name of the trust"
         hint="Such as shop-deploy. Its keys have names that begin with it."
-        error={problems.name}
-        value={draft.name}
-        onInput={(name) => change({ name })}
       />
-      <DisplayName draft={draft} change={change} />
+      <DisplayName {...fields} />
     </Group>
   )
 }
 
-export const DisplayName = ({ draft, change }: Pick<FieldsProps, 'draft' | 'change'>) => (
-  <TextField
-    label="Display name (optional)"
-    value={draft.displayName}
-    onInput={(displayName) => change({ displayName })}
-  />
+interface TextProps extends FieldsProps {
+  of: 'owner' | 'name' | 'displayName'
+  label: string
+  hint?: string
+}
+
+const Text = ({ draft, problems, change, of, ...texts }: TextProps) => (
+  <TextField {...texts} error={problems[of]} value={draft[of]} onInput={(text) => change({ [of]: text })} />
+)
+
+export const DisplayName = (fields: FieldsProps) => (
+  <Text {...fields} of="displayName" label="Display name (optional)" />
 )
 
 /** Seconds. */
@@ -191,14 +173,9 @@ export function RightsFields({
         value={draft.ttl}
         onChange={(ttl) => change({ ttl })}
       />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={draft.tokensOnly}
-          onChange={(event) => change({ tokensOnly: event.currentTarget.checked })}
-        />
+      <Check checked={draft.tokensOnly} onChange={(tokensOnly) => change({ tokensOnly })}>
         Tokens of clusters only, and no access keys
-      </label>
+      </Check>
     </Group>
   )
 }

@@ -3,29 +3,31 @@ import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { isName } from '../../../../core/src/forms.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
+import type { Trust } from '../../api/trusts.ts'
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { useLockout } from '../../components/forms/uselockout.tsx'
+import { FreshList } from '../../components/freshlist.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useProviders } from '../../components/hooks/usetrusts.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
-import { InPlace, part } from '../../components/part.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
+import { usePolled } from '../../session/usepolled.ts'
 import { ownerInWords } from '../../text/access.ts'
 import { claimsInWords } from '../../text/claims.ts'
+import { shellWord } from '../../text/kubectl.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import { toYaml } from '../../text/yaml.ts'
 import { type Draft, draftFor, fieldOf, type Problems, problemsOf, providerObject, trustObject } from './draft.ts'
+import { draftOf, trustPatch } from './existing.ts'
 import { DisplayName, JobFields, OwnerFields, ProviderFields, RightsFields } from './newtrustfields.tsx'
-import type { FormProps } from './oftrust.tsx'
+import type { Platform } from './platforms/platforms.ts'
 import { usePlatforms } from './platforms/useplatforms.ts'
-
-const ofTrust = part(async () => (await import('./oftrust.tsx')).OfTrust)
 
 /** A form that leads to a trust: a new one, one like another, or one that is changed. It shows what it is about to make. */
 export function NewTrustPage({ route: { query } }: { route: Route }) {
@@ -46,22 +48,41 @@ export function NewTrustPage({ route: { query } }: { route: Route }) {
           if (providers.data === undefined && providers.error === undefined) return <p class="loading">Loading…</p>
           // Any other text would be the address of something else than a trust.
           if (isName(like))
-            return (
-              <InPlace
-                of={ofTrust}
-                what="The form"
-                Form={Form}
-                name={like}
-                isEdited={edited !== ''}
-                platforms={all}
-                providers={providers}
-                key={like}
-              />
-            )
+            return <OfTrust name={like} isEdited={edited !== ''} platforms={all} providers={providers} key={like} />
           return first && <Form platforms={all} first={draftFor(first)} providers={providers} key={first.type} />
         }}
       </Fresh>
     </Page>
+  )
+}
+
+interface FormProps {
+  platforms: readonly Platform[]
+  first: Draft
+  providers: ReturnType<typeof useProviders>
+  /** The trust that the form changes. */
+  edited?: Trust | undefined
+}
+
+/** Fills the form with what a trust is, to change it or to make one like it. */
+function OfTrust({ name, isEdited, ...form }: Omit<FormProps, 'first'> & { name: string; isEdited: boolean }) {
+  const polled = usePolled<Trust>(`trust ${name}`, ({ api }, signal) => api.send(paths.trust(name), { signal }))
+  const seen = useRef<Trust>(undefined)
+  // What the trust is later does not change what the person types.
+  seen.current ??= polled.data
+  const trust = seen.current
+  if (!trust) return <Fresh polled={polled}>{() => null}</Fresh>
+  const { platforms, providers } = form
+  const type = providers.data?.items.find(({ metadata }) => metadata.name === trust.spec.identityProvider)?.status?.type
+  const platform = platforms.find((one) => one.type === (type ?? 'OIDC')) ?? platforms.at(-1)
+  const draft = platform && draftOf(trust, platform)
+  if (draft)
+    return <Form {...form} {...(isEdited ? { first: draft, edited: trust } : { first: { ...draft, name: '' } })} />
+  return (
+    <Notice tone="warn" title="The form cannot show this trust.">
+      <p>It has claims, patterns or entries of a scope for which the form has no fields. This opens it as YAML:</p>
+      <Code title="kubectl" text={`kubectl edit federatedidentitycredentials ${shellWord(name)}\n`} />
+    </Notice>
   )
 }
 
@@ -79,7 +100,9 @@ function Form({ platforms, first, providers, edited }: FormProps) {
   const isMaster = self.groups?.includes('system:masters') ?? false
   const name = draft.name.trim()
   const path = paths.trust(name)
-  const body = edited?.patch(draft)
+  const body = edited && trustPatch(edited, draft)
+  const provider = providerObject(draft)
+  const trust = trustObject(draft)
 
   const change = (part: Partial<Draft>) => {
     setDraft((before) => ({ ...before, ...part }))
@@ -92,7 +115,6 @@ function Form({ platforms, first, providers, edited }: FormProps) {
   const sending = useRef<'provider' | 'trust'>('provider')
   const saving = useChange(
     async () => {
-      const provider = providerObject(draft)
       sending.current = provider ? 'provider' : 'trust'
       if (provider) {
         await api.send(`${paths.providers}?fieldValidation=Strict`, { method: 'POST', body: provider })
@@ -102,7 +124,7 @@ function Form({ platforms, first, providers, edited }: FormProps) {
       }
       sending.current = 'trust'
       if (body) return api.send(path, { method: 'PATCH', body })
-      return api.send(`${paths.trusts}?fieldValidation=Strict`, { method: 'POST', body: trustObject(draft) })
+      return api.send(`${paths.trusts}?fieldValidation=Strict`, { method: 'POST', body: trust })
     },
     () => {
       notify({ tone: 'good', text: `The trust ${name} is ${edited ? 'changed' : 'created. Copy its job from here'}.` })
@@ -111,20 +133,19 @@ function Form({ platforms, first, providers, edited }: FormProps) {
   )
   const saved = useLockout(
     saving,
-    edited?.trust.status?.mayReview && body && { path, call: { method: 'PATCH', body } as const, name },
+    edited?.status?.mayReview && body && { path, call: { method: 'PATCH', body } as const, name },
   )
   const refused = refusals(saved.error, sending.current, draft)
   useEffect(() => setProblems(refused.problems), [saved.error])
 
-  const trust = trustObject(draft)
   const { scope, claims } = trust.spec
   const { platform, ownerKind, owner, ttl } = draft
   const jobs = claimsInWords(claims, platform.type)
   const named = ownerKind === '' ? 'yours' : `${ownerKind} ${owner.trim()}`
-  const whose = edited ? ownerInWords(edited.trust.status?.owner) : named
+  const whose = edited ? ownerInWords(edited.status?.owner) : named
+  const meaning = `${jobs} get a key of ${whose} for ${lifetimeWords(ttl)}. It may use: ${scopeWords(scope)}.`
   const fields = { draft, problems, change }
   const isComplete = Object.keys(problemsOf(draft)).length === 0
-  const provider = providerObject(draft)
   const objects = [...(provider ? [provider] : []), trust]
   return (
     <div class="halves">
@@ -153,11 +174,9 @@ function Form({ platforms, first, providers, edited }: FormProps) {
                 setProblems({})
               }}
             />
-            {providers.error instanceof ApiError && providers.error.code === 403 ? (
-              <Notice tone="plain" title="Your access key may not list identity providers." />
-            ) : (
-              providers.error !== undefined && <ErrorNotice error={providers.error} />
-            )}
+            <FreshList polled={providers} what="identity providers">
+              {() => null}
+            </FreshList>
             <ProviderFields {...fields} providers={fitting} choose={choose} isMaster={isMaster} />
           </>
         )}
@@ -181,13 +200,7 @@ function Form({ platforms, first, providers, edited }: FormProps) {
       <section class="stack beside" aria-label="What this makes">
         <Notice tone="plain" title="What this means">
           <p>
-            {!isComplete ? (
-              'Nothing yet: the form is not complete, or a field has an error.'
-            ) : (
-              <Foreign
-                text={`${jobs} get a key of ${whose} for ${lifetimeWords(ttl)}. It may use: ${scopeWords(scope)}.`}
-              />
-            )}
+            <Foreign text={isComplete ? meaning : 'Nothing yet: the form is not complete, or a field has an error.'} />
           </p>
         </Notice>
         <Code title="YAML" text={objects.map(toYaml).join('---\n')} />
@@ -211,10 +224,8 @@ function refusals(
   draft: Draft,
 ): { problems: Problems; isPartial: boolean } {
   const status = failure instanceof ApiError ? failure.status : {}
-  if (status.reason === 'AlreadyExists') {
-    return { problems: { [kind === 'trust' ? 'name' : 'providerName']: 'This name is taken.' }, isPartial: false }
-  }
-  const causes = status.details?.causes ?? []
+  const taken = { field: 'metadata.name', message: 'This name is taken.' }
+  const causes = status.reason === 'AlreadyExists' ? [taken] : (status.details?.causes ?? [])
   const found = causes.map(({ field = '', message = '' }) => [fieldOf(field, kind, draft), message] as const)
   return {
     problems: Object.fromEntries(found.filter(([field]) => field !== undefined)),
