@@ -18,14 +18,13 @@ const ACTIONS: readonly [action: Action, words: string][] = [
   ['Delete', 'Delete them: this cannot be undone'],
 ]
 
-const keysWords = (count: number): string => (count === 1 ? '1 key' : `${count} keys`)
-const trustsWords = (count: number): string => (count === 1 ? '1 trust' : `${count} trusts`)
+const counted = (count: number, noun: string): string => (count === 1 ? `1 ${noun}` : `${count} ${noun}s`)
 
 /** Returns `2 keys`, or `2 keys and 1 trust` if these are revoked too. */
 function allWords({ matched = 0, federatedIdentityCredentials: trusts }: RevocationStatus): string {
   const others = trusts?.matched ?? 0
-  if (others === 0) return keysWords(matched)
-  return [...(matched > 0 ? [keysWords(matched)] : []), trustsWords(others)].join(' and ')
+  if (others === 0) return counted(matched, 'key')
+  return [...(matched > 0 ? [counted(matched, 'key')] : []), counted(others, 'trust')].join(' and ')
 }
 
 export interface RevokeDialogProps {
@@ -133,34 +132,23 @@ function Selection({ selected, isBusy }: { selected: RevocationStatus; isBusy: b
   const { matched = 0, byOwner = {}, keys = [], federatedIdentityCredentials: trusts } = selected
   const { items = [], matched: all = 0 } = trusts ?? {}
   const unlisted = all - items.length
-  if (totalOf(selected).matched === 0) return <p role="status">{noneWords(selected)} There is nothing to revoke.</p>
+  const none = trusts ? 'No key and no trust matches.' : 'No key matches.'
+  if (totalOf(selected).matched === 0) return <p role="status">{none} There is nothing to revoke.</p>
   const owners = Object.entries(byOwner).map(([owner, count]) => `${owner} (${count})`)
   return (
     <>
       <p role="status">
-        {matched === 0 ? (
-          'No key matches.'
-        ) : (
-          <>
-            {matched === 1 ? 'This key matches' : `These ${matched} keys match`}. Owners:{' '}
-            <Foreign text={owners.join(', ')} />.
-          </>
-        )}
-        {trusts && ` ${trustsWords(trusts.matched ?? 0)} ${trusts.matched === 1 ? 'matches' : 'match'}.`}
+        {matched === 0 ? 'No key matches.' : matched === 1 ? 'This key matches.' : `These ${matched} keys match.`}
+        {matched > 0 && [' Owners: ', <Foreign text={owners.join(', ')} key="owners" />, '.']}
+        {trusts && ` ${counted(trusts.matched ?? 0, 'trust')} ${trusts.matched === 1 ? 'matches' : 'match'}.`}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable with the keyboard. */}
       <section class="selection" tabIndex={0} aria-label="What matches" aria-busy={isBusy}>
         <ul>
           {keys.map(({ name = '', displayName, lastActivity }) => (
             <Matched name={name} key={name}>
-              {displayName && <Foreign text={displayName} />}{' '}
-              {lastActivity ? (
-                <>
-                  used <Time at={lastActivity} direction="past" />
-                </>
-              ) : (
-                'never used'
-              )}
+              {displayName && <Foreign text={displayName} />} {lastActivity ? 'used ' : 'never used'}
+              {lastActivity && <Time at={lastActivity} direction="past" />}
             </Matched>
           ))}
           {matched > keys.length && <li class="muted">and {matched - keys.length} more</li>}
@@ -169,15 +157,12 @@ function Selection({ selected, isBusy }: { selected: RevocationStatus; isBusy: b
               trust of <Foreign text={[owner, displayName].filter(Boolean).join(' · ')} />
             </Matched>
           ))}
-          {unlisted > 0 && <li class="muted">and {trustsWords(unlisted)} more</li>}
+          {unlisted > 0 && <li class="muted">and {counted(unlisted, 'trust')} more</li>}
         </ul>
       </section>
     </>
   )
 }
-
-const noneWords = ({ federatedIdentityCredentials: trusts }: RevocationStatus): string =>
-  trusts ? 'No key and no trust matches.' : 'No key matches.'
 
 const Matched = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <li>

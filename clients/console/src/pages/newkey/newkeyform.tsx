@@ -6,21 +6,23 @@ import { createApi } from '../../api/client.ts'
 import { paths } from '../../api/paths.ts'
 import { apiRoot } from '../../api/root.ts'
 import { isUncertain } from '../../api/status.ts'
+import { Code } from '../../components/code.tsx'
+import { Foreign } from '../../components/foreign.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useLeaveWarning } from '../../components/hooks/useleavewarning.ts'
+import { useNow } from '../../components/hooks/usenow.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
-import { InPlace, part } from '../../components/part.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
 import { usePolled } from '../../session/usepolled.ts'
 import { hrefOf } from '../../text/routes.ts'
+import { toYaml } from '../../text/yaml.ts'
 import { type Attempt, checkKey, createKey, newAttempt } from './createkey.ts'
 import { Fields } from './fields.tsx'
 import { type Form, keyOf } from './form.ts'
+import { sentencesOf } from './sentence.ts'
 import { problemsOf, refusedFields } from './validate.ts'
-
-const preview = part(async () => (await import('./preview.tsx')).Preview)
 
 export interface NewKeyFormProps {
   /** What the form has before the person types. */
@@ -34,6 +36,7 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   const { api, self, cache } = useSession()
   const reveal = useReveal()
   const notify = useNotify()
+  const now = useNow()
   // The preview says less without it.
   const { data: own } = usePolled<AccessKey>(
     `key/${self.accessKey}`,
@@ -155,7 +158,18 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
           </div>
         )}
       </div>
-      <InPlace of={preview} what="What the key means" object={object} ownSources={own?.spec.sourceCIDRs} />
+      <aside class="stack beside" aria-label="What this key is">
+        <section class="card">
+          <h2>In a sentence</h2>
+          <p class="sentence">
+            <Foreign text={sentencesOf(object, { self, now, ownSources: own?.spec.sourceCIDRs }).join(' ')} />
+          </p>
+        </section>
+        <Code title="OwnedAccessKey" text={toYaml(object)} />
+        <p class="hint">
+          <code>kubectl create -o yaml -f</code> with this file makes the same key. Only its answer has the value.
+        </p>
+      </aside>
     </form>
   )
 }

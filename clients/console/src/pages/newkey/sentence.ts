@@ -16,26 +16,17 @@ export interface SentenceContext {
 /** Returns the sentences. Names in them are as they were typed: show them as texts of others. */
 export function sentencesOf({ spec }: NewKey, { self, now, ownSources }: SentenceContext): string[] {
   const { scope, sourceCIDRs, ttl, ttlAfterLastActivity } = spec
+  const kind = namedKind(spec)
   return [
-    `Acts as ${ownerWords(spec, self)}.`,
+    `Acts as ${kind ? `the ${kind} ${said(spec[kind] ?? '')}` : `you, ${selfName(self)}`}.`,
     ...groupsSentences(spec, self),
-    scopeSentence(scope, holderWords(spec)),
+    scopeSentence(scope, kind ? `this ${kind}` : 'you'),
     ...(self.accessKeyScope
       ? [`Stays within the scope of the key that you signed in with: ${scopeWords(self.accessKeyScope)}.`]
       : []),
     sourcesSentence(sourceCIDRs, ownSources),
     endSentence(ttl, ttlAfterLastActivity, now),
   ]
-}
-
-function ownerWords(spec: NewKey['spec'], self: Self): string {
-  const kind = namedKind(spec)
-  return kind ? `the ${kind} ${said(spec[kind] ?? '')}` : `you, ${selfName(self)}`
-}
-
-function holderWords(spec: NewKey['spec']): string {
-  const kind = namedKind(spec)
-  return kind ? `this ${kind}` : 'you'
 }
 
 function groupsSentences(spec: NewKey['spec'], self: Self): string[] {

@@ -3,6 +3,7 @@ import { deploymentName } from '../../../../../lib/clusters/deployment.ts'
 import { server } from '../../api/root.ts'
 import { Brand } from '../../components/brand.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { Check } from '../../components/forms/check.tsx'
 import { KeyValueField } from '../../components/forms/keyvaluefield.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice, WordsNotice } from '../../components/notice.tsx'
@@ -118,10 +119,9 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
           hint="Paste it, or drop a file with it, such as a kube config."
           error={wrong}
         />
-        <label class="check">
-          <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />
+        <Check checked={keep} onChange={setKeep}>
           Keep the key for this tab, so that a reload does not sign you out. Browsers keep tabs on disk
-        </label>
+        </Check>
         <button type="submit" class={federated ? '' : 'primary'} disabled={isBusy}>
           {isBusy ? 'Signing in…' : 'Sign in'}
         </button>

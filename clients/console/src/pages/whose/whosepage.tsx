@@ -22,7 +22,6 @@ export function WhosePage() {
   const held = useRef<string>(undefined)
   const asking = useRef<AbortController>(undefined)
   const [isOdd, setOdd] = useState(false)
-  const [count, setCount] = useState(0)
   const [isBusy, setBusy] = useState(false)
   const [wrong, setWrong] = useState<string>()
   const [answer, setAnswer] = useState<Answer>()
@@ -62,19 +61,14 @@ export function WhosePage() {
     const ended = new AbortController()
     asking.current = ended
     setBusy(true)
-    const show = (next: Answer) => {
-      if (ended.signal.aborted) return
-      setBusy(false)
-      setAnswer(next)
-    }
-    try {
-      const found = await lookUp(api, key, ended.signal)
-      if (!ended.signal.aborted) held.current = key
-      setCount((before) => before + 1)
-      show({ found })
-    } catch (error) {
-      show({ error })
-    }
+    const next: Answer = await lookUp(api, key, ended.signal).then(
+      (found) => ({ found }),
+      (error) => ({ error }),
+    )
+    if (ended.signal.aborted) return
+    if ('found' in next) held.current = key
+    setBusy(false)
+    setAnswer(next)
   }
   return (
     <Page
@@ -121,7 +115,7 @@ export function WhosePage() {
           )}
         </form>
         {answer && <Shown answer={answer} />}
-        {answer && 'found' in answer && <LeakForm key={count} found={answer.found} held={held} />}
+        {answer && 'found' in answer && <LeakForm found={answer.found} held={held} />}
       </div>
     </Page>
   )
