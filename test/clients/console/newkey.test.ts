@@ -3,8 +3,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
 import { newRow, rowsOfScope, type ScopeRow, scopeOf } from '../../../clients/console/src/components/scope/scoperows.ts'
-import { emptyForm, type Form, keyOf, ownGroups } from '../../../clients/console/src/pages/newkey/form.ts'
-import { formLike, hasOtherScope } from '../../../clients/console/src/pages/newkey/formlike.ts'
+import {
+  emptyForm,
+  type Form,
+  formLike,
+  hasOtherScope,
+  keyOf,
+  ownGroups,
+} from '../../../clients/console/src/pages/newkey/form.ts'
 import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.ts'
 import { fieldOf, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
 import type { Scope, Self } from '../../../clients/core/src/objects.ts'

@@ -5,13 +5,14 @@ import {
   claimFields,
   type Draft,
   draftFor,
+  draftOf,
   fieldOf,
   needsOwner,
   problemsOf,
   providerObject,
   trustObject,
+  trustPatch,
 } from '../../../clients/console/src/pages/trusts/draft.ts'
-import { draftOf, trustPatch } from '../../../clients/console/src/pages/trusts/existing.ts'
 import { rulesOf } from '../../../lib/federation/catalogue.ts'
 import { type IssuerType, issuerTypes } from '../../../lib/federation/issuers.ts'
 import { typeOf } from '../../../lib/federation/provider.ts'

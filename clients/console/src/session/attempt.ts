@@ -40,3 +40,15 @@ export function isAnswer(search: string): boolean {
   const query = new URLSearchParams(search)
   return query.has('code') || query.has('error')
 }
+
+/**
+ * The mark that the next sign-in asks for the account, because the last person has signed out or was refused: for all tabs and over a
+ * reload, until somebody has signed in at the identity provider. It says nothing about the person.
+ */
+const ASK_ACCOUNT = 'keyplane-ask-account'
+
+export const asksAccount = (storage: BrowserStorage): boolean => storage.getItem(ASK_ACCOUNT) !== null
+
+export const askAccount = (storage: BrowserStorage): void => storage.setItem(ASK_ACCOUNT, 'yes')
+
+export const forgetAccount = (storage: BrowserStorage): void => storage.removeItem(ASK_ACCOUNT)

@@ -1,8 +1,7 @@
 /** Signs a person in with the identity provider of their company: to it and back. A script of its own, for those who do. */
 import { generateRandomCodeVerifier, generateRandomNonce, generateRandomState } from 'oauth4webapi'
 import { apiRoot, consoleRoot } from '../api/root.ts'
-import { asksAccount } from './accountchoice.ts'
-import { type Attempt, keepAttempt, type Returned } from './attempt.ts'
+import { type Attempt, asksAccount, keepAttempt, type Returned } from './attempt.ts'
 import { sharedStorage, tabStorage } from './browserstorage.ts'
 import { authorizationURL, parametersOf, redeem } from './codeflow.ts'
 import { type ExchangedKey, exchange } from './exchange.ts'

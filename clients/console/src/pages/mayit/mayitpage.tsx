@@ -69,6 +69,7 @@ export function MayItPage({ route }: { route: Route }) {
     if (address === location.hash) again((count) => count + 1)
     else location.hash = address
   }
+  const hint = error instanceof ApiError && HINTS[error.code]
   const isBusy = isAsked(question) && !given && !problems && !error && (isReady || !known.error)
   return (
     <Page title="Access check" about="Find out whether a key allows a request, with every step of the decision.">
@@ -84,7 +85,7 @@ export function MayItPage({ route }: { route: Route }) {
         <div class="stack" aria-live="polite">
           {known.error !== undefined && !isReady && <ErrorNotice error={known.error} />}
           {isBusy && <p class="loading">Asking…</p>}
-          {error !== undefined && <ReviewError error={error} />}
+          {error !== undefined && <ErrorNotice error={error}>{hint && <p>{hint}</p>}</ErrorNotice>}
           {given && <Answer {...given} heading={heading} refresh={async () => again((count) => count + 1)} />}
           {!isAsked(question) && <p class="muted">Such as: list pods in the namespace default of a virtual cluster.</p>}
         </div>
@@ -114,19 +115,7 @@ async function ask(api: Api, question: Question, spec: object, signal: AbortSign
   return { question, reviewed, review: review.status }
 }
 
-function ReviewError({ error }: { error: unknown }) {
-  const code = error instanceof ApiError ? error.code : 0
-  return (
-    <ErrorNotice error={error}>
-      {code === 404 && (
-        <p>You may ask about keys that you can see. For other keys, the answer is as if they did not exist.</p>
-      )}
-      {code === 403 && (
-        <p>
-          A key with a scope may ask about itself, and about keys that carry all of its scopes, if the scope allows
-          reading them.
-        </p>
-      )}
-    </ErrorNotice>
-  )
+const HINTS: Readonly<Record<number, string>> = {
+  403: 'A key with a scope may ask about itself, and about keys that carry all of its scopes, if the scope allows reading them.',
+  404: 'You may ask about keys that you can see. For other keys, the answer is as if they did not exist.',
 }

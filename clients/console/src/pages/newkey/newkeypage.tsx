@@ -8,8 +8,7 @@ import { useSession } from '../../session/session.ts'
 import { usePolled } from '../../session/usepolled.ts'
 import type { Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
-import { emptyForm } from './form.ts'
-import { formLike, hasOtherScope } from './formlike.ts'
+import { emptyForm, formLike, hasOtherScope } from './form.ts'
 import { NewKeyForm } from './newkeyform.tsx'
 
 /** Shows the form of a new key: an empty one, or that of a key like the one which the address names. */

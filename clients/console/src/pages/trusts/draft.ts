@@ -1,8 +1,16 @@
 /** What a person has filled into the form for a new trust: what is missing, the objects that it makes, and whose errors are whose. */
-import type { Provider, Trust } from '../../api/trusts.ts'
-import { newRow, rowFieldOf, type ScopeRow, scopeOf, scopeProblems } from '../../components/scope/scoperows.ts'
+import { DEFAULT_TTL, type Provider, type Trust } from '../../api/trusts.ts'
+import {
+  newRow,
+  rowFieldOf,
+  rowsOfScope,
+  type ScopeRow,
+  scopeOf,
+  scopeProblems,
+} from '../../components/scope/scoperows.ts'
 import type { ClaimEntry } from '../../text/claims.ts'
 import { isLikeValue, LIKE_VALUE } from '../../text/keyvalue.ts'
+import { isSame } from '../../text/same.ts'
 import { hasSecret } from '../../text/secrets.ts'
 import type { ClaimField, Platform } from './platforms/platforms.ts'
 
@@ -178,4 +186,52 @@ export function fieldOf(path: string, kind: 'provider' | 'trust', draft: Draft):
   if (kind === 'provider' || member !== 'claims') return FIELDS[kind].get(member)
   const claim = claimsOf(draft)[Number(index)]?.claim ?? ''
   return claimFields(draft).find((field) => field.claim === claim || Object.hasOwn(field.also ?? {}, claim))?.claim
+}
+
+/** Returns the draft that makes a trust like this one, or undefined if the form cannot show all of it. */
+export function draftOf({ metadata, spec }: Trust, platform: Platform): Draft | undefined {
+  const { identityProvider, claims, scope, ttl = DEFAULT_TTL, displayName = '', tokensOnly = false } = spec
+  const ownerKind = (['user', 'team', 'subject'] as const).find((one) => spec[one])
+  const boundTo = (claim: string) => claims.find((one) => one.claim === claim)?.values?.[0]
+  const choice = platform.choice?.find(({ claim }) => boundTo(claim) !== undefined)?.claim ?? ''
+  const fields = claimFields({ platform, choice })
+  const draft: Draft = {
+    ...draftFor(platform),
+    provider: identityProvider,
+    choice,
+    values: Object.fromEntries(
+      fields.map(({ claim, prefix = '' }) => [claim, (boundTo(claim) ?? '').slice(prefix.length)]),
+    ),
+    ownerKind: ownerKind ?? '',
+    owner: (ownerKind && spec[ownerKind]) ?? '',
+    name: metadata.name,
+    displayName,
+    rows: (scope && rowsOfScope(scope)) ?? [],
+    ttl,
+    tokensOnly,
+  }
+  const { description: _, disabled: _disabled, maxKeys: _most, ...shown } = spec
+  const inOrder = ({ claims: list, ...rest }: Trust['spec']) => ({
+    ...rest,
+    claims: list.toSorted((one, other) => one.claim.localeCompare(other.claim)),
+  })
+  const again = trustObject(draft).spec
+  return isSame(inOrder({ ...again, tokensOnly }), inOrder({ ...shown, ttl, tokensOnly })) ? draft : undefined
+}
+
+/** Returns the merge patch that makes a trust as the draft says. Whose keys it makes, and for which provider, stays. */
+export function trustPatch({ metadata: { uid, resourceVersion }, spec }: Trust, draft: Draft): object {
+  const { claims, ttl, scope } = trustObject(draft).spec
+  const gone = Object.keys(spec.scope ?? {}).map((list) => [list, null])
+  return {
+    metadata: { uid, resourceVersion },
+    spec: {
+      claims,
+      ttl,
+      tokensOnly: draft.tokensOnly,
+      displayName: draft.displayName.trim() || null,
+      // A merge patch keeps the lists that it does not name.
+      scope: { ...Object.fromEntries(gone), ...scope },
+    },
+  }
 }

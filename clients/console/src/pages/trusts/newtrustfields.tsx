@@ -109,11 +109,16 @@ const OWNERS: readonly (readonly [OwnerKind | '', string])[] = [
   ['subject', 'A subject'],
 ]
 
+interface OwnerFieldsProps extends FieldsProps {
+  isMaster: boolean
+  groups: readonly string[] | undefined
+}
+
 /** Whose keys the jobs get. Only administrators name other users and subjects. */
-export function OwnerFields({ isMaster, teams, ...fields }: FieldsProps & { isMaster: boolean; teams: string[] }) {
+export function OwnerFields({ isMaster, groups, ...fields }: OwnerFieldsProps) {
   const { draft, change } = fields
   const kinds = isMaster ? OWNERS : OWNERS.slice(0, 2)
-  const [ownTeam = ''] = teams
+  const ownTeam = groups?.find((group) => group.startsWith('team:'))?.slice('team:'.length) ?? ''
   return (
     <Group title="Whose key it is">
       <SelectField

@@ -23,8 +23,17 @@ import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import { toYaml } from '../../text/yaml.ts'
-import { type Draft, draftFor, fieldOf, type Problems, problemsOf, providerObject, trustObject } from './draft.ts'
-import { draftOf, trustPatch } from './existing.ts'
+import {
+  type Draft,
+  draftFor,
+  draftOf,
+  fieldOf,
+  type Problems,
+  problemsOf,
+  providerObject,
+  trustObject,
+  trustPatch,
+} from './draft.ts'
 import { DisplayName, JobFields, OwnerFields, ProviderFields, RightsFields } from './newtrustfields.tsx'
 import type { Platform } from './platforms/platforms.ts'
 import { usePlatforms } from './platforms/useplatforms.ts'
@@ -181,7 +190,7 @@ function Form({ platforms, first, providers, edited }: FormProps) {
           </>
         )}
         <JobFields {...fields} />
-        {!edited && <OwnerFields {...fields} isMaster={isMaster} teams={teamsOf(self.groups)} />}
+        {!edited && <OwnerFields {...fields} isMaster={isMaster} groups={self.groups} />}
         <RightsFields
           {...fields}
           most={fitting.find(({ metadata }) => metadata.name === draft.provider)?.spec.maxTTL}
@@ -213,9 +222,6 @@ function Form({ platforms, first, providers, edited }: FormProps) {
     </div>
   )
 }
-
-const teamsOf = (groups: readonly string[] = []): string[] =>
-  groups.flatMap((group) => (group.startsWith('team:') ? [group.slice('team:'.length)] : []))
 
 /** Returns the messages of a refusal by field, and whether some are about no field. */
 function refusals(

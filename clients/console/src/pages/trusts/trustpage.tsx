@@ -16,7 +16,6 @@ import { hrefOf } from '../../text/routes.ts'
 import { Claims, Conditions } from './claims.tsx'
 import { ObjectPage } from './objectpage.tsx'
 import { fillJobs, UnsafeValue } from './platforms/jobs.ts'
-import type { JobTemplate } from './platforms/platforms.ts'
 import { usePlatforms } from './platforms/useplatforms.ts'
 import { problemsOfTrust } from './state.ts'
 
@@ -126,11 +125,10 @@ const keysOf = (name: string): string =>
 /** The job of the platform, ready to copy. */
 function Job({ trust: { spec, status }, provider }: { trust: Trust; provider: Provider | undefined }) {
   const platforms = usePlatforms()
-  const url = server
   const values = {
-    url,
+    url: server,
     clientID: status?.clientID ?? '',
-    audience: provider?.status?.audience ?? url,
+    audience: provider?.status?.audience ?? server,
     claims: [...spec.claims, ...(provider?.spec.claims ?? [])],
     ...virtualClusterOf(spec.scope),
   }
@@ -143,13 +141,8 @@ function Job({ trust: { spec, status }, provider }: { trust: Trust; provider: Pr
       <Fresh polled={platforms}>
         {(all) => {
           const { jobs = [] } = all.find(({ type }) => type === provider?.status?.type) ?? all.at(-1) ?? {}
-          const written = tryTo(() => fillJobs(jobs, values))
-          return typeof written === 'string' ? (
-            <Notice tone="warn" title="The console writes no job for this trust.">
-              <p>{written}</p>
-            </Notice>
-          ) : (
-            written.map(({ title, text, next }) => (
+          try {
+            return fillJobs(jobs, values).map(({ title, text, next }) => (
               <div class="stack" key={title}>
                 <Code title={title} text={text} />
                 {next && (
@@ -159,21 +152,18 @@ function Job({ trust: { spec, status }, provider }: { trust: Trust; provider: Pr
                 )}
               </div>
             ))
-          )
+          } catch (error) {
+            if (!(error instanceof UnsafeValue)) throw error
+            return (
+              <Notice tone="warn" title="The console writes no job for this trust.">
+                <p>{error.message}</p>
+              </Notice>
+            )
+          }
         }}
       </Fresh>
     </section>
   )
-}
-
-/** Returns the reason if a value could break out of a job. */
-function tryTo(write: () => JobTemplate[]): JobTemplate[] | string {
-  try {
-    return write()
-  } catch (error) {
-    if (error instanceof UnsafeValue) return error.message
-    throw error
-  }
 }
 
 /** Returns the virtual cluster if the scope is for one. */
