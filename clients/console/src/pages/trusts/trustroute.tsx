@@ -9,10 +9,9 @@ import { Named, ObjectTable } from '../../components/objecttable.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { usePlatforms } from './platforms/useplatforms.ts'
-import { ProviderPage } from './providerpage.tsx'
 import { accessInWords, stateOfProvider } from './state.ts'
 import { TrustList } from './trustlist.tsx'
-import { TrustPage } from './trustpage.tsx'
+import { ProviderPage, TrustPage } from './trustpage.tsx'
 
 /** Shows the pages of `#/trusts`: the list, `credentials/NAME` and `providers/NAME`. They share most of their script. */
 export function TrustRoute({ route }: { route: Route }) {
