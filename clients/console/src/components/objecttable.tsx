@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Foreign } from './foreign.tsx'
 
+type Column<T> = readonly [title: string, cell: (item: T) => ComponentChildren]
+
 export interface ObjectTableProps<T> {
   /** What is listed, such as `trusts`. */
   of: string
@@ -9,8 +11,8 @@ export interface ObjectTableProps<T> {
   keyOf(item: T): string
   /** What the filter searches. */
   textOf(item: T): string
-  /** The titles of the columns with what is in them. The first one names the object. */
-  columns: readonly (readonly [title: string, cell: (item: T) => ComponentChildren])[]
+  /** The titles of the columns with what is in them, unless they are left out. The first one names the object. */
+  columns: readonly (Column<T> | false | undefined)[]
 }
 
 /** From this number on there is a filter. */
@@ -20,7 +22,8 @@ const MANY = 8
 const DRAWN = 200
 
 /** Shows objects in a table, each in a line. On a phone each is a card. */
-export function ObjectTable<T>({ of, items, keyOf, textOf, columns }: ObjectTableProps<T>) {
+export function ObjectTable<T>({ of, items, keyOf, textOf, ...rest }: ObjectTableProps<T>) {
+  const columns = rest.columns.filter((one) => one !== false && one !== undefined)
   const [filter, setFilter] = useState('')
   const words = filter.trim().toLowerCase().split(/\s+/)
   const found = items.filter((one) => {

@@ -84,19 +84,15 @@ function ClusterList({ kind, data: { items, more, only, refused }, asked }: List
               ),
             ],
             ...kind.columns.map((one) => [one, (item: Shown) => <Foreign text={factOf(item, one)} />] as const),
-            ...(items.some(({ state, canUse }) => state || !canUse)
-              ? ([
-                  [
-                    'State',
-                    ({ state, canUse }: Shown) =>
-                      canUse ? (
-                        state && <Badge tone={state.tone} text={visible(state.text)} />
-                      ) : (
-                        <Badge tone="plain" text="You may not use it" />
-                      ),
-                  ],
-                ] as const)
-              : []),
+            items.some(({ state, canUse }) => state || !canUse) && [
+              'State',
+              ({ state, canUse }) =>
+                canUse ? (
+                  state && <Badge tone={state.tone} text={visible(state.text)} />
+                ) : (
+                  <Badge tone="plain" text="You may not use it" />
+                ),
+            ],
           ]}
         />
       )}

@@ -92,15 +92,10 @@ export function Reaching({ name, spec: { tokens } }: { name: string; spec: NonNu
                     ['Kind', ({ kind }) => kind],
                     ['Owner', ({ object }) => <Foreign text={ownerInWords(object.status?.owner)} />],
                     ['Why', ({ reach }) => REACH_WORDS[reach]],
-                    ...(uses
-                      ? ([
-                          [
-                            'Last use there',
-                            ({ object, kind }: Holder) =>
-                              kind !== 'trust' && (uses.get(object.metadata.name) ?? 'unknown'),
-                          ],
-                        ] as const)
-                      : []),
+                    uses && [
+                      'Last use there',
+                      ({ object, kind }) => kind !== 'trust' && (uses.get(object.metadata.name) ?? 'unknown'),
+                    ],
                   ]}
                 />
               )}
@@ -128,15 +123,15 @@ function holderOf(object: AccessKey | Trust, kind: string, cluster: string): Hol
   return reach === undefined ? [] : [{ object, kind, reach }]
 }
 
+/** Returns the latest of some days or times that may be unknown. */
+const latest = (times: readonly (string | undefined)[]) => times.toSorted().findLast((one) => one !== undefined)
+
 /** Says when the cluster has asked keyplane last, with the keys that it has for that. */
 function Asked({ keys, name }: { keys: readonly AccessKey[]; name: string }) {
   const asking = keys.filter(
     ({ spec: { scope }, status }) => status?.mayReview && scope?.clusters?.some(({ cluster }) => cluster === name),
   )
-  const last = asking
-    .flatMap(({ status }) => status?.lastActivity ?? [])
-    .toSorted()
-    .at(-1)
+  const last = latest(asking.map(({ status }) => status?.lastActivity))
   if (asking.length === 0) return null
   return (
     <p>
@@ -167,13 +162,7 @@ async function lastUses(api: Api, cluster: string, names: readonly string[]): Pr
         const { status } = await api.send<{ status?: KeyUsage }>(paths.usage(name))
         if (!status || status.recording === false) return [name, 'unknown']
         const { lastAsked, lastAccepted } = status.clusters?.find((one) => one.name === cluster) ?? {}
-        return [
-          name,
-          [lastAsked, lastAccepted]
-            .flatMap((day) => day ?? [])
-            .toSorted()
-            .at(-1) ?? 'none recorded',
-        ]
+        return [name, latest([lastAsked, lastAccepted]) ?? 'none recorded']
       } catch (error) {
         if (error instanceof ApiError && [403, 404].includes(error.code)) return [name, 'unknown']
         throw error
