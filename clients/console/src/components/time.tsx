@@ -23,3 +23,19 @@ export function Time({ at, direction, isDated, more = [] }: TimeProps) {
     </time>
   )
 }
+
+/** Says in the middle of a sentence when something was or will be, if that is known. */
+export const When = ({
+  words,
+  at,
+  direction = 'past',
+}: {
+  words?: string
+  at?: string | undefined
+  direction?: Direction
+}) =>
+  at ? (
+    <>
+      , {words} <Time at={at} direction={direction} isDated />
+    </>
+  ) : null

@@ -1,10 +1,10 @@
-import type { ComponentChildren } from 'preact'
 import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
 import { otherTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { AccessKey, KeyValue } from '../../../../core/src/objects.ts'
 import { isActive } from '../../api/keyfacts.ts'
+import { Fact } from '../../components/fact.tsx'
 import { Foreign } from '../../components/foreign.tsx'
-import { Time } from '../../components/time.tsx'
+import { Time, When } from '../../components/time.tsx'
 import { hrefOf } from '../../text/routes.ts'
 import { scopeEntries } from '../../text/scopeentries.ts'
 
@@ -16,29 +16,14 @@ export function Facts({ accessKey }: { accessKey: AccessKey }) {
     <section class="card facts" aria-labelledby="facts">
       <h2 id="facts">About this key</h2>
       <dl>
-        {spec.groups && spec.groups.length > 0 && (
-          <Fact term="Groups">
-            <Texts texts={spec.groups} />
-          </Fact>
-        )}
-        {spec.type && (
-          <Fact term="Type">
-            <Texts texts={[spec.type]} />
-          </Fact>
-        )}
-        {otherTexts.map(({ name, title }) => {
-          const text = spec[name]
-          return text ? (
-            <Fact term={title} key={name}>
-              <Texts texts={[text]} />
-            </Fact>
-          ) : null
-        })}
-        <Fact term="May do">
-          <Texts texts={entries.length === 0 ? [scopeWords(spec.scope)] : entries} />
-        </Fact>
+        <TextFact name="Groups" texts={spec.groups} />
+        <TextFact name="Type" texts={[spec.type]} />
+        {otherTexts.map(({ name, title }) => (
+          <TextFact name={title} texts={[spec[name]]} key={name} />
+        ))}
+        <TextFact name="May do" texts={entries.length === 0 ? [scopeWords(spec.scope)] : entries} />
         {status.lastSources && status.lastSources.length > 0 && (
-          <Fact term="Used from">
+          <Fact name="Used from">
             <ul>
               {status.lastSources.map(({ ip, userAgent, lastSeen }) => (
                 <li key={ip}>
@@ -53,27 +38,19 @@ export function Facts({ accessKey }: { accessKey: AccessKey }) {
             </ul>
           </Fact>
         )}
-        <Fact term="May be used from">
-          {spec.sourceCIDRs?.length ? <Texts texts={spec.sourceCIDRs} /> : 'everywhere'}
-        </Fact>
+        <TextFact name="May be used from" texts={spec.sourceCIDRs?.length ? spec.sourceCIDRs : ['everywhere']} />
         {status.madeWith && (
-          <Fact term="Made by">
+          <Fact name="Made by">
             <Maker {...status.madeWith} />
           </Fact>
         )}
-        {Object.entries({ Labels: metadata.labels, Annotations: metadata.annotations }).map(
-          ([term, pairs = {}]) =>
-            Object.keys(pairs).length > 0 && (
-              <Fact term={term} key={term}>
-                <Texts texts={Object.entries(pairs)} />
-              </Fact>
-            ),
-        )}
-        <Fact term="Created">
+        <TextFact name="Labels" texts={Object.entries(metadata.labels ?? {})} />
+        <TextFact name="Annotations" texts={Object.entries(metadata.annotations ?? {})} />
+        <Fact name="Created">
           <Time at={metadata.creationTimestamp} direction="past" isDated />
         </Fact>
         {status.values && status.values.length > 0 && (
-          <Fact term="Values">
+          <Fact name="Values">
             <ul>
               {status.values.map((value) => (
                 <li key={value.state}>
@@ -88,18 +65,24 @@ export function Facts({ accessKey }: { accessKey: AccessKey }) {
   )
 }
 
-const Fact = ({ term, children }: { term: string; children: ComponentChildren }) => (
-  <div>
-    <dt>{term}</dt>
-    <dd>{children}</dd>
-  </div>
-)
+/** A text, behind its name if it has one. */
+type Text = string | readonly [name: string, value: string]
+
+/** A fact of some texts, unless there are none. */
+function TextFact({ name, texts = [] }: { name: string; texts: readonly (Text | undefined)[] | undefined }) {
+  const some = texts.filter((one) => one !== undefined && one !== '') as Text[]
+  if (some.length === 0) return null
+  return (
+    <Fact name={name}>
+      <Texts texts={some} />
+    </Fact>
+  )
+}
 
 /** More characters are shown only to whoever asks for them. */
 const LONG = 500
 
-/** Shows texts, each behind its name if it has one. */
-function Texts({ texts }: { texts: readonly (string | readonly [name: string, value: string])[] }) {
+function Texts({ texts }: { texts: readonly Text[] }) {
   const list = (
     <ul>
       {texts.map((one) => (
@@ -133,38 +116,19 @@ const STATES: Readonly<Record<string, string>> = {
 }
 
 /** Says what is known of a value, which only its holders know. */
-const Value = ({ value: { state, hint, made, lastActivity, until }, isActive }: ValueProps) => (
+const Value = ({ value, isActive }: { value: KeyValue; isActive: boolean }) => (
   <>
-    {hint && (
+    {value.hint && (
       <code>
-        …<Foreign text={hint} />
+        …<Foreign text={value.hint} />
       </code>
     )}{' '}
-    {isActive ? (STATES[state] ?? state) : 'does not work'}
-    {made && (
-      <>
-        , made <Time at={made} direction="past" isDated />
-      </>
-    )}
-    {lastActivity ? (
-      <>
-        , last used <Time at={lastActivity} direction="past" isDated />
-      </>
-    ) : (
-      ', not used yet'
-    )}
-    {until && (
-      <>
-        , ends <Time at={until} direction="future" isDated />
-      </>
-    )}
+    {isActive ? (STATES[value.state] ?? value.state) : 'does not work'}
+    <When words="made" at={value.made} />
+    {value.lastActivity ? <When words="last used" at={value.lastActivity} /> : ', not used yet'}
+    <When words="ends" at={value.until} direction="future" />
   </>
 )
-
-interface ValueProps {
-  value: KeyValue
-  isActive: boolean
-}
 
 /** Links to the list of all keys that the maker made. Another key may have its name by now. */
 function Maker({ name, uid }: { name?: string; uid: string }) {

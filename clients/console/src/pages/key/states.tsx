@@ -8,7 +8,7 @@ import { Foreign } from '../../components/foreign.tsx'
 import { KeyState } from '../../components/keystate.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { InPlace, part } from '../../components/part.tsx'
-import { Time } from '../../components/time.tsx'
+import { Time, When } from '../../components/time.tsx'
 
 const needs = part(async () => (await import('./needs.tsx')).Needs)
 
@@ -62,11 +62,7 @@ function Disabled({ accessKey, history }: Pick<StatesProps, 'accessKey' | 'histo
           , by <Foreign text={actor} />
         </>
       )}
-      {act && (
-        <>
-          , <Time at={act.time} direction="past" isDated />
-        </>
-      )}
+      <When at={act?.time} />
     </p>
   )
 }
