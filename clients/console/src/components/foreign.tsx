@@ -1,6 +1,21 @@
 import { visible } from '../text/visible.ts'
 
-/** Shows a text of somebody else: in a direction of its own, with hidden characters as escapes. */
-export function Foreign({ text }: { text: string }) {
-  return <bdi class="foreign">{visible(text)}</bdi>
+export interface ForeignProps {
+  text: string
+  class?: string
+  title?: string
 }
+
+/** Shows a text of somebody else: in a direction of its own, with hidden characters as escapes. */
+export const Foreign = ({ text, class: more = '', title }: ForeignProps) => (
+  <bdi class={`foreign ${more}`} title={title}>
+    {visible(text)}
+  </bdi>
+)
+
+/** Links to what such a text names. */
+export const NameLink = ({ text, ...link }: ForeignProps & { href: string }) => (
+  <a {...link}>
+    <Foreign text={text} />
+  </a>
+)

@@ -1,19 +1,10 @@
-import type { ComponentChildren } from 'preact'
 import { ApiError } from '../api/status.ts'
-import type { Polled } from '../session/usepolled.ts'
 import { Empty } from './empty.tsx'
 import { Foreign } from './foreign.tsx'
-import { Fresh } from './page.tsx'
+import { Fresh, type FreshProps } from './page.tsx'
 
 /** Shows a list of what is called `what`, or says what to do when the scope of the key of the session does not cover it. */
-export function FreshList<T>({
-  what,
-  ...fresh
-}: {
-  polled: Polled<T>
-  what: string
-  children(data: T): ComponentChildren
-}) {
+export function FreshList<T>({ what, ...fresh }: FreshProps<T> & { what: string }) {
   const { data, error } = fresh.polled
   if (data !== undefined || !(error instanceof ApiError) || error.code !== 403) return <Fresh {...fresh} />
   return (

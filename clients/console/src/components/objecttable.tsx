@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { Foreign } from './foreign.tsx'
+import { Foreign, NameLink } from './foreign.tsx'
 
 type Column<T> = readonly [title: string, cell: (item: T) => ComponentChildren]
 
@@ -76,13 +76,7 @@ export function ObjectTable<T>({ of, items, keyOf, textOf, ...rest }: ObjectTabl
 /** Names an object in its first column, with what people call it. */
 export const Named = ({ name, called, href }: { name: string; called?: string | undefined; href: string }) => (
   <>
-    <a href={href}>
-      <Foreign text={name} />
-    </a>
-    {called && (
-      <span class="muted">
-        <Foreign text={called} />
-      </span>
-    )}
+    <NameLink href={href} text={name} />
+    {called && <Foreign text={called} class="muted" />}
   </>
 )

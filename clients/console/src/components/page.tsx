@@ -29,11 +29,16 @@ export function Page({ title, about, actions, children }: PageProps) {
   )
 }
 
+export interface FreshProps<T> {
+  polled: Polled<T>
+  children(data: T): ComponentChildren
+}
+
 /**
  * Shows polled data, or that it loads, or why it failed. If a later attempt fails, the data stays, below a line that says
  * how old it is.
  */
-export function Fresh<T>({ polled, children }: { polled: Polled<T>; children(data: T): ComponentChildren }) {
+export function Fresh<T>({ polled, children }: FreshProps<T>) {
   const { data, at, error, refresh } = polled
   const again = (
     <button type="button" onClick={() => void refresh()}>

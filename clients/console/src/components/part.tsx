@@ -18,12 +18,12 @@ export async function loadPart<P>(one: Part<P>): Promise<void> {
   one.loaded ??= await one.load()
 }
 
-/** Loads a part as soon as the page is drawn, so that it opens at once, also when the network has failed since. */
-export function usePreload<P>(one: Part<P>): void {
+/** Loads parts as soon as the page is drawn, so that they open at once, also when the network has failed since. */
+export function usePreload(...parts: readonly { load(): Promise<unknown>; loaded?: unknown }[]): void {
   useEffect(() => {
-    // Whoever opens it sees the failure.
-    loadPart(one).catch(() => {})
-  }, [one])
+    // Whoever opens one sees the failure.
+    for (const one of parts) loadPart(one as Part<unknown>).catch(() => {})
+  }, parts)
 }
 
 interface Loading<P> {

@@ -1,5 +1,5 @@
 import { Brand } from '../components/brand.tsx'
-import { Foreign } from '../components/foreign.tsx'
+import { NameLink } from '../components/foreign.tsx'
 import { part } from '../components/part.tsx'
 import { Time } from '../components/time.tsx'
 import { useSession } from '../session/session.ts'
@@ -34,9 +34,11 @@ export function Header({ page }: { page: string | undefined }) {
         <DialogButton shortcut="help" dialog={help} props={{}} label="Help">
           ?
         </DialogButton>
-        <a href={hrefOf('keys', [self.accessKey])} title="The key that you use">
-          <Foreign text={self.subject ?? self.accessKey} />
-        </a>
+        <NameLink
+          href={hrefOf('keys', [self.accessKey])}
+          text={self.subject ?? self.accessKey}
+          title="The key that you use"
+        />
         {ends !== undefined && (
           <span class="ends">
             ends <Time at={new Date(ends).toISOString()} direction="future" />

@@ -7,7 +7,7 @@ import type { Api } from '../../api/client.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import type { Trust } from '../../api/trusts.ts'
-import { Foreign } from '../../components/foreign.tsx'
+import { Foreign, NameLink } from '../../components/foreign.tsx'
 import { FreshList } from '../../components/freshlist.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useKeys } from '../../components/hooks/usekeys.ts'
@@ -145,9 +145,7 @@ function Asked({ keys, name }: { keys: readonly AccessKey[]; name: string }) {
       )}
       , with{' '}
       {asking.map(({ metadata }) => (
-        <a href={hrefOf('keys', [metadata.name])} key={metadata.uid}>
-          <Foreign text={metadata.name} />
-        </a>
+        <NameLink href={hrefOf('keys', [metadata.name])} text={metadata.name} key={metadata.uid} />
       ))}
       .
     </p>

@@ -23,11 +23,7 @@ export function Actions({ accessKey, refresh, onRotate }: KeyProps & { onRotate(
   const { metadata, spec, status } = accessKey
   const { name, uid } = metadata
   const [open, setOpen] = useState<{ action: Action; seen: AccessKey }>()
-  usePreload(dialogs.edit)
-  usePreload(dialogs.scope)
-  usePreload(dialogs.disable)
-  usePreload(dialogs.delete)
-  usePreload(revokeDialog)
+  usePreload(...Object.values(dialogs), revokeDialog)
   const close = () => setOpen(undefined)
   const button = (action: Action, word: string) => (
     <button

@@ -3,7 +3,7 @@ import { otherTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { AccessKey, KeyValue } from '../../../../core/src/objects.ts'
 import { isActive } from '../../api/keyfacts.ts'
 import { Fact } from '../../components/fact.tsx'
-import { Foreign } from '../../components/foreign.tsx'
+import { Foreign, NameLink } from '../../components/foreign.tsx'
 import { Time, When } from '../../components/time.tsx'
 import { hrefOf } from '../../text/routes.ts'
 import { scopeEntries } from '../../text/scopeentries.ts'
@@ -28,11 +28,7 @@ export function Facts({ accessKey }: { accessKey: AccessKey }) {
               {status.lastSources.map(({ ip, userAgent, lastSeen }) => (
                 <li key={ip}>
                   <Foreign text={ip} />, <Time at={lastSeen} direction="past" />
-                  {userAgent && (
-                    <span class="muted block">
-                      <Foreign text={userAgent} />
-                    </span>
-                  )}
+                  {userAgent && <Foreign text={userAgent} class="muted block" />}
                 </li>
               ))}
             </ul>
@@ -89,9 +85,7 @@ function Texts({ texts }: { texts: readonly Text[] }) {
         <li key={String(one)}>
           {typeof one !== 'string' && (
             <>
-              <span class="muted">
-                <Foreign text={one[0]} />
-              </span>
+              <Foreign text={one[0]} class="muted" />
               {': '}
             </>
           )}
@@ -133,9 +127,5 @@ const Value = ({ value, isActive }: { value: KeyValue; isActive: boolean }) => (
 /** Links to the list of all keys that the maker made. Another key may have its name by now. */
 function Maker({ name, uid }: { name?: string; uid: string }) {
   if (name === undefined) return <Foreign text={uid} />
-  return (
-    <a href={hrefOf('keys', [], { filter: `maker:${name}` })}>
-      <Foreign text={name} />
-    </a>
-  )
+  return <NameLink href={hrefOf('keys', [], { filter: `maker:${name}` })} text={name} />
 }

@@ -18,11 +18,7 @@ export const HistoryCard = ({ reading }: { reading: Polled<KeyHistory> }) => (
               <li key={`${event.time} ${event.type} ${index}`}>
                 <span>
                   <Foreign text={actor ? `${eventWords(event)} by ${actor}` : eventWords(event)} />
-                  {details !== '' && (
-                    <span class="muted block">
-                      <Foreign text={details} />
-                    </span>
-                  )}
+                  {details !== '' && <Foreign text={details} class="muted block" />}
                 </span>
                 <Time at={event.time} direction="past" isDated />
               </li>

@@ -5,7 +5,7 @@ import { isSession } from '../../../../core/src/sessions.ts'
 import { disabledReason, isActive } from '../../api/keyfacts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Ends } from '../../components/ends.tsx'
-import { Foreign } from '../../components/foreign.tsx'
+import { Foreign, NameLink } from '../../components/foreign.tsx'
 import { KeyState } from '../../components/keystate.tsx'
 import { InPlace, part } from '../../components/part.tsx'
 import { Time } from '../../components/time.tsx'
@@ -19,16 +19,12 @@ export function Name({ row: { key, isExchanged } }: { row: Row }) {
   const { name } = key.metadata
   return (
     <div class="line">
-      <a href={hrefOf('keys', [name])} title={visible(name)}>
-        <Foreign text={name} />
-      </a>
+      <NameLink href={hrefOf('keys', [name])} text={name} title={visible(name)} />
       {name === self.accessKey && <Badge tone="plain" text="Current session" />}
       {isExchanged && <Badge tone="plain" text="Exchange" />}
       {isSession(key) && <Badge tone="plain" text="One command" />}
       {key.spec.displayName && (
-        <span class="muted" title={visible(key.spec.displayName)}>
-          <Foreign text={key.spec.displayName} />
-        </span>
+        <Foreign text={key.spec.displayName} class="muted" title={visible(key.spec.displayName)} />
       )}
     </div>
   )
@@ -36,11 +32,7 @@ export function Name({ row: { key, isExchanged } }: { row: Row }) {
 
 export function Owner({ row: { key } }: { row: Row }) {
   const owner = key.status?.owner ?? ''
-  return (
-    <span title={visible(owner)}>
-      <Foreign text={owner} />
-    </span>
-  )
+  return <Foreign text={owner} title={visible(owner)} />
 }
 
 /** Shows what the key may do. */
@@ -52,11 +44,7 @@ export function May({ row: { key } }: { row: Row }) {
   const isReadOnly = roles.length === 1 && roles[0]?.role === 'view' && isSession(key)
   const where = isReadOnly && scopeWords(places).replace(/^(virtual cluster|cluster|space) /, '')
   if (where) return <Badge tone="plain" text={`read-only in ${visible(where)}`} title={visible(words)} />
-  return (
-    <span title={visible(words)}>
-      <Foreign text={words} />
-    </span>
-  )
+  return <Foreign text={words} title={visible(words)} />
 }
 
 /** Shows when the key was last used, and from where on hover. */

@@ -3,7 +3,15 @@ import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
 import { dropPatch, scopePatch } from '../../../../../core/src/scopechange.ts'
 import { isSame } from '../../../text/same.ts'
 
-export type ScopeStep = 'add' | 'apply' | 'back' | 'drop'
+/** The titles of the steps. */
+export const scopeSteps = {
+  add: 'Add the entry',
+  apply: 'Use the smaller scope',
+  back: 'Put the former scope back',
+  drop: 'Drop the added scopes',
+} as const
+
+export type ScopeStep = keyof typeof scopeSteps
 
 export interface ScopeChange {
   /** A JSON patch: a merge patch would keep members of the scope before. */

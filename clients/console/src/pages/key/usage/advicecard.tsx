@@ -19,13 +19,7 @@ export function AdviceCard({
         <>
           <p>With a smaller scope, all recorded requests of the key stay allowed.</p>
           <Comparison before={accessKey.spec.scope} after={scope} />
-          <StepButton
-            accessKey={accessKey}
-            advised={scope}
-            step="apply"
-            word="Use the smaller scope"
-            refresh={refresh}
-          />
+          <StepButton accessKey={accessKey} advised={scope} step="apply" refresh={refresh} />
         </>
       ) : (
         <p>

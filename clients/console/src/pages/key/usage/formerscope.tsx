@@ -6,7 +6,7 @@ import { useNow } from '../../../components/hooks/usenow.ts'
 import { DialogPart, part, usePreload } from '../../../components/part.tsx'
 import { Time } from '../../../components/time.tsx'
 import type { KeyProps } from '../actions/actionprops.ts'
-import type { ScopeStep } from '../actions/scopestep.ts'
+import { type ScopeStep, scopeSteps } from '../actions/scopestep.ts'
 import { Bullets } from './bullets.tsx'
 
 const dialog = part(async () => (await import('./scopestepdialog.tsx')).ScopeStepDialog)
@@ -14,18 +14,17 @@ const dialog = part(async () => (await import('./scopestepdialog.tsx')).ScopeSte
 export interface StepButtonProps extends KeyProps {
   advised?: Scope
   step: ScopeStep
-  word: string
 }
 
 /** A button that opens the dialog of a step. */
-export function StepButton({ accessKey, advised, step, word, refresh }: StepButtonProps) {
+export function StepButton({ accessKey, advised, step, refresh }: StepButtonProps) {
   const [seen, setSeen] = useState<{ accessKey: AccessKey; advised?: Scope }>()
   usePreload(dialog)
   return (
     <>
       <div class="actions">
         <button type="button" onClick={() => setSeen({ accessKey, ...(advised && { advised }) })}>
-          {word}
+          {scopeSteps[step]}
         </button>
       </div>
       {seen && (
@@ -56,14 +55,14 @@ export function FormerScopeCard({ accessKey, refresh }: KeyProps) {
               </>
             )}
           </p>
-          <StepButton accessKey={accessKey} step="back" word="Put the former scope back" refresh={refresh} />
+          <StepButton accessKey={accessKey} step="back" refresh={refresh} />
         </>
       )}
       {added.length > 0 && (
         <>
           <p>Changes with scoped access keys have added scopes, which limit the key besides its own:</p>
           <Bullets texts={added.map(scopeWords)} />
-          <StepButton accessKey={accessKey} step="drop" word="Drop the added scopes" refresh={refresh} />
+          <StepButton accessKey={accessKey} step="drop" refresh={refresh} />
         </>
       )}
     </section>

@@ -6,11 +6,10 @@ import { Notice } from '../../../components/notice.tsx'
 import { OwnKey } from '../../../components/ownkey.tsx'
 import type { ActionProps } from '../actions/actionprops.ts'
 import { Comparison } from '../actions/comparison.tsx'
-import { type ScopeStep, scopeAfter, scopeChange } from '../actions/scopestep.ts'
+import { type ScopeStep, scopeAfter, scopeChange, scopeSteps } from '../actions/scopestep.ts'
 import { useScopeChange } from '../actions/usescopechange.ts'
 
 interface StepWords {
-  title: string
   about: string
   /** The button that does it. */
   word: string
@@ -20,26 +19,22 @@ interface StepWords {
 
 const WORDS: Readonly<Record<ScopeStep, StepWords>> = {
   add: {
-    title: 'Add the entry',
     about: 'The key gets an entry of its scope that allows the request, and keeps the others.',
     word: 'Add it',
     done: 'may do more.',
   },
   apply: {
-    title: 'Use the smaller scope',
     about:
       'All recorded requests of the key stay allowed. Requests that the scope does not allow get a 403. You can put the former scope back for 30 days.',
     word: 'Use it',
     done: 'has its smaller scope.',
   },
   back: {
-    title: 'Put the former scope back',
     about: 'The key gets the scope that it had before the last change. Its recorded usage stays.',
     word: 'Put it back',
     done: 'has its former scope.',
   },
   drop: {
-    title: 'Drop the scopes that were added',
     about:
       'Changes with scoped access keys have added scopes that limit the key besides its own. The scopes that it was made with stay.',
     word: 'Drop them',
@@ -62,7 +57,7 @@ export function ScopeStepDialog({ step, advised, ...props }: ScopeStepDialogProp
   const { change, checked } = useScopeChange(props, next, `${name} ${words.done}`)
   useEffect(() => void change.run(), [])
   return (
-    <Dialog title={words.title} onClose={onClose} isWide>
+    <Dialog title={scopeSteps[step]} onClose={onClose} isWide>
       <p>{words.about}</p>
       <OwnKey name={name} text="The console can do only what the scope of this key allows." />
       {step === 'apply' && (
@@ -74,8 +69,6 @@ export function ScopeStepDialog({ step, advised, ...props }: ScopeStepDialogProp
         change={change}
         word={checked ? words.word : 'Check'}
         busyWord={checked ? 'Saving…' : 'Checking…'}
-        tone="primary"
-        onSubmit={() => void change.run()}
         onClose={onClose}
       >
         {step !== 'drop' && (

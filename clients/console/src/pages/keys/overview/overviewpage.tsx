@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { type Listed, MAX_LISTED } from '../../../api/lists.ts'
-import { Foreign } from '../../../components/foreign.tsx'
+import { Foreign, NameLink } from '../../../components/foreign.tsx'
 import { FreshList } from '../../../components/freshlist.tsx'
 import { isOver } from '../../../components/getstarted/remembered.ts'
 import { useNow } from '../../../components/hooks/usenow.ts'
@@ -53,9 +53,7 @@ function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
             <ul class="badges">
               {keys.slice(0, MOST_NAMES).map(({ metadata: { uid, name } }) => (
                 <li key={uid}>
-                  <a class="button" href={hrefOf('keys', [name])}>
-                    <Foreign text={name} />
-                  </a>
+                  <NameLink class="button" href={hrefOf('keys', [name])} text={name} />
                 </li>
               ))}
             </ul>
@@ -70,10 +68,7 @@ function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
             {events.map(({ name, at, words }) => (
               <li key={`${name} ${words}`}>
                 <span>
-                  <a href={hrefOf('keys', [name])}>
-                    <Foreign text={name} />
-                  </a>{' '}
-                  {words}
+                  <NameLink href={hrefOf('keys', [name])} text={name} /> {words}
                 </span>
                 <Time at={at} direction="past" />
               </li>
