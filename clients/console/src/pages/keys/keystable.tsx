@@ -1,7 +1,6 @@
 import type { FunctionComponent, RefObject } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { isActive } from '../../api/keyfacts.ts'
-import { perRow } from '../../components/hooks/perrow.ts'
 import { useNear } from '../../components/hooks/usenear.ts'
 import type { Row } from '../../keylist/selection.ts'
 import { type ColumnName, chosen, columns, type Sort } from '../../keylist/sorting.ts'
@@ -25,7 +24,7 @@ const CELLS: Readonly<Record<ColumnName, FunctionComponent<{ row: Row }>>> = {
   state: State,
 }
 
-const TableRow = perRow<Row>(({ row, at }) => (
+const TableRow = ({ row, at }: { row: Row; at: number }) => (
   <tr class={isActive(row.key) ? 'row' : 'row ended'} aria-rowindex={at + FIRST_ROW}>
     <td class="select">
       <SelectRow row={row} />
@@ -39,7 +38,7 @@ const TableRow = perRow<Row>(({ row, at }) => (
       )
     })}
   </tr>
-))
+)
 
 /** So many rows are drawn or not drawn together. */
 const BLOCK = 40
@@ -66,9 +65,11 @@ function Block({ rows, from }: { rows: readonly Row[]; from: number }) {
 export function KeysTable({ rows, sort, onSort, selection }: KeysTableProps) {
   const box = useRef<HTMLDivElement>(null)
   const follow = useRowFocus(box, rows)
-  const blocks = Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, index) =>
-    rows.slice(index * BLOCK, (index + 1) * BLOCK),
-  )
+  // The same elements are not drawn again, such as when somebody selects a key.
+  const blocks = useMemo(() => {
+    const starts = Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, index) => index * BLOCK)
+    return starts.map((from) => <Block rows={rows.slice(from, from + BLOCK)} from={from} key={from} />)
+  }, [rows])
   return (
     <SelectionContext.Provider value={selection}>
       <div class="keys box" ref={box} onFocusIn={follow}>
@@ -92,9 +93,7 @@ export function KeysTable({ rows, sort, onSort, selection }: KeysTableProps) {
               ))}
             </tr>
           </thead>
-          {blocks.map((block, index) => (
-            <Block rows={block} from={index * BLOCK} key={index} />
-          ))}
+          {blocks}
         </table>
       </div>
     </SelectionContext.Provider>
