@@ -1,34 +1,25 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { MINUTE_MS } from '../../../../../lib/engine/meta/value/durations.ts'
 import type { AccessKey, KeyHistory } from '../../../../core/src/objects.ts'
 import { isSession } from '../../../../core/src/sessions.ts'
 import type { KeyUsage } from '../../../../core/src/usage.ts'
 import { isActive } from '../../api/keyfacts.ts'
-import { paths } from '../../api/paths.ts'
 import { Code } from '../../components/code.tsx'
-import { type Polled, usePolled } from '../../session/usepolled.ts'
+import type { Polled } from '../../session/usepolled.ts'
 import { type Json, toYaml } from '../../text/yaml.ts'
 import type { KeyProps } from './actions/actionprops.ts'
 import { HistoryCard } from './historycard.tsx'
 import { AdviceCard } from './usage/advicecard.tsx'
 import { FormerScopeCard } from './usage/formerscope.tsx'
 import { UseCard } from './usage/usecard.tsx'
+import { useBesides } from './usebesides.ts'
 
 export interface FurtherCardsProps extends KeyProps {
   history: Polled<KeyHistory>
 }
 
-/** How often the use is read: it changes by the day. */
-const SELDOM_MS = 10 * MINUTE_MS
-
 /** Two columns: what the key did, and what happened to it. There is no advice about a key that does not work, or ends with its command. */
 export function FurtherCards({ accessKey, history, refresh: readKey }: FurtherCardsProps) {
-  const { name, uid } = accessKey.metadata
-  const usage = usePolled<KeyUsage>(
-    `usage/${uid}`,
-    async ({ api }, signal) => (await api.send<{ status?: KeyUsage }>(paths.usage(name), { signal })).status ?? {},
-    SELDOM_MS,
-  )
+  const usage = useBesides<KeyUsage>(accessKey, 'usage')
   useAfterChange(accessKey, history.refresh)
   const refresh = async () => {
     void usage.refresh()

@@ -1,5 +1,4 @@
 import { useRef, useState } from 'preact/hooks'
-import { MINUTE_MS } from '../../../../../lib/engine/meta/value/durations.ts'
 import { isName } from '../../../../core/src/forms.ts'
 import type { AccessKey, KeyHistory } from '../../../../core/src/objects.ts'
 import { paths } from '../../api/paths.ts'
@@ -17,6 +16,7 @@ import { Facts } from './facts.tsx'
 import { rotationOf, valuesOf } from './rotation/rotation.ts'
 import { useOpened } from './rotation/userotation.ts'
 import { States } from './states.tsx'
+import { useBesides } from './usebesides.ts'
 
 const EVERY_MS = 15_000
 /** While a rotation waits for the first use of its new value. */
@@ -109,17 +109,9 @@ interface DetailsProps {
   polled: Polled<AccessKey>
 }
 
-/** How often is read what costs more than the key: its use and its history. A change of the key reads them, too. */
-const SELDOM_MS = 10 * MINUTE_MS
-
 /** Shows the key in the order of wanting: what it is and what needs doing, what it may do, what it did and what happened to it. */
 function Details({ accessKey, isOwn, isGone, rotating, polled: { refresh } }: DetailsProps) {
-  const { name, uid } = accessKey.metadata
-  const history = usePolled<KeyHistory>(
-    `history/${uid}`,
-    async ({ api }, signal) => (await api.send<{ status?: KeyHistory }>(paths.history(name), { signal })).status ?? {},
-    SELDOM_MS,
-  )
+  const history = useBesides<KeyHistory>(accessKey, 'history')
   const isUnderWay = rotationOf(valuesOf(accessKey)).step !== 'make' || accessKey.status?.leak !== undefined
   return (
     <>

@@ -63,26 +63,19 @@ export function choicesFor(text: string, { own = [], pages, keys, others = [] }:
   const matching = [
     ...keys
       .filter((one) => one.key.metadata.name.startsWith(name) || (name.length >= SEARCHED && isKey(one)))
-      .map(keyChoice),
+      .map(({ key: { metadata } }) => choiceOf('Key', metadata.name, hrefOf('keys', [metadata.name]))),
     ...others
       .filter(({ choice, searched }) =>
         name.length < SEARCHED ? choice.title.startsWith(name) : words.every((word) => searched.includes(word)),
       )
       .map(({ choice }) => choice),
   ].toSorted((one, other) => one.title.localeCompare(other.title))
-  const [begun, rest] = [true, false].map((isFirst) =>
-    matching.filter(({ title }) => title.startsWith(name) === isFirst),
-  ) as [Choice[], Choice[]]
-  const first = begun.slice(0, MOST_OBJECTS)
-  return [...named(own), ...first, ...places, ...rest.slice(0, MOST_OBJECTS - first.length)]
+  const first = matching.filter(({ title }) => title.startsWith(name)).slice(0, MOST_OBJECTS)
+  const rest = matching.filter(({ title }) => !title.startsWith(name)).slice(0, MOST_OBJECTS - first.length)
+  return [...named(own), ...first, ...places, ...rest]
 }
 
-const keyChoice = ({ key: { metadata } }: Searched): Choice => ({
-  id: `key ${metadata.name}`,
-  title: metadata.name,
-  kind: 'Key',
-  href: hrefOf('keys', [metadata.name]),
-})
+const choiceOf = (kind: Choice['kind'], title: string, href: string) => ({ id: `${kind} ${title}`, title, kind, href })
 
 /** Returns the choices of trusts and clusters. */
 export const othersOf = (
@@ -100,15 +93,12 @@ export const othersOf = (
 ]
 
 const found = (kind: Choice['kind'], title: string, href: string, ...searched: (string | undefined)[]): Found => ({
-  choice: { id: `${kind} ${title}`, title, kind, href },
+  choice: choiceOf(kind, title, href),
   searched: [title, ...searched].join('\n').toLowerCase(),
 })
 
 /** Reports whether each word begins a word of the title. */
-const isBegun = (title: string, text: string): boolean =>
-  text.split(/\s+/).every((word) =>
-    title
-      .toLowerCase()
-      .split(' ')
-      .some((one) => one.startsWith(word)),
-  )
+function isBegun(title: string, text: string): boolean {
+  const words = title.toLowerCase().split(' ')
+  return text.split(/\s+/).every((begun) => words.some((one) => one.startsWith(begun)))
+}

@@ -9,15 +9,8 @@ import { Comparison } from '../actions/comparison.tsx'
 import { type ScopeStep, scopeAfter, scopeChange, scopeSteps } from '../actions/scopestep.ts'
 import { useScopeChange } from '../actions/usescopechange.ts'
 
-interface StepWords {
-  about: string
-  /** The button that does it. */
-  word: string
-  /** What the console says afterwards. */
-  done: string
-}
-
-const WORDS: Readonly<Record<ScopeStep, StepWords>> = {
+/** What a step does, its button, and what the console says afterwards. */
+const WORDS: Readonly<Record<ScopeStep, Record<'about' | 'word' | 'done', string>>> = {
   add: {
     about: 'The key gets an entry of its scope that allows the request, and keeps the others.',
     word: 'Add it',
