@@ -119,14 +119,8 @@ function Keys({ listed: { items, more, isPart }, keys, route }: KeysProps) {
   )
 }
 
-interface AttentionProps {
-  items: readonly AccessKey[]
-  more: boolean
-  control: ViewControl
-}
-
 /** Says how many keys need attention and why, in buttons that show them alone, and what to do about those. */
-function Attention({ items, more, control: { view, go } }: AttentionProps) {
+function Attention({ items, more, control: { view, go } }: Listed<AccessKey> & { control: ViewControl }) {
   const now = useNow()
   const counts = useMemo(() => countCards(items, now), [items, now])
   const chosen = valueIn(view.filter, 'needs')
