@@ -32,14 +32,15 @@ const anyRequest = arbitrary.attributes
 const universe = fc.sample(anyRequest, { numRuns: 500, seed: 12 })
 const anyChain = fc.array(arbitrary.scope, { minLength: 1, maxLength: 3 })
 
-/** Reports whether the request is the asked one, or part of it: one name or namespace of all, one verb of `*`. */
+/** Reports whether the request is the asked one, or part of it: one name or namespace of all, one verb or resource of `*`. */
 function isPartOf(one: Attributes, asked: Attributes): boolean {
   if (JSON.stringify(one.target) !== JSON.stringify(asked.target)) return false
   if (one.verb !== asked.verb && asked.verb !== '*') return false
   if (one.kind === 'nonresource' || asked.kind === 'nonresource') {
     return one.kind === 'nonresource' && asked.kind === 'nonresource' && one.path === asked.path
   }
-  const isSame = one.group === asked.group && one.resource === asked.resource && one.subresource === asked.subresource
+  const isOfResource = one.resource === asked.resource && one.subresource === asked.subresource
+  const isSame = one.group === asked.group && (isOfResource || asked.resource === '*')
   const isNamed = asked.name === '' || one.name === asked.name
   return isSame && isNamed && (asked.allNamespaces === true || one.namespace === asked.namespace)
 }
