@@ -20,13 +20,12 @@ import {
   withPerson,
   withValue,
 } from '../session/values.ts'
-import { hrefOf, type Route } from '../text/routes.ts'
+import { hrefOf, type Route, routeOf } from '../text/routes.ts'
 import { Boundary } from './boundary.tsx'
 import { Ending } from './ending.tsx'
 import { Header } from './header.tsx'
 import { LoadedPage } from './loadedpage.tsx'
 import { pageOf } from './pages.ts'
-import { useRoute } from './useroute.ts'
 
 /** How long a notice stays, in milliseconds. Warnings and errors stay until they are dismissed. */
 const NOTICE_MS = 6000
@@ -157,4 +156,15 @@ function Notices({ notices, dismiss }: { notices: readonly NoticeText[]; dismiss
       ))}
     </div>
   )
+}
+
+/** Returns the current route, and follows the address. */
+function useRoute(): Route {
+  const [route, setRoute] = useState(() => routeOf(location.hash))
+  useEffect(() => {
+    const follow = () => setRoute(routeOf(location.hash))
+    window.addEventListener('hashchange', follow)
+    return () => window.removeEventListener('hashchange', follow)
+  }, [])
+  return route
 }
