@@ -5,7 +5,7 @@ import { Fresh, type FreshProps } from './page.tsx'
 
 /** Shows a list of what is called `what`, or says what to do when the scope of the key of the session does not cover it. */
 export function FreshList<T>({ what, ...fresh }: FreshProps<T> & { what: string }) {
-  const { data, error } = fresh.polled
+  const { data, error } = fresh.query
   if (data !== undefined || !(error instanceof ApiError) || error.code !== 403) return <Fresh {...fresh} />
   return (
     <Empty title={`Your access key may not list ${what}`}>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { errorWords } from '../api/status.ts'
-import type { Polled } from '../session/usepolled.ts'
+import type { Query } from '../session/usequery.ts'
 import { ErrorNotice, Notice } from './notice.tsx'
 import { Time } from './time.tsx'
 
@@ -30,16 +30,16 @@ export function Page({ title, about, actions, children }: PageProps) {
 }
 
 export interface FreshProps<T> {
-  polled: Polled<T>
+  query: Query<T>
   children(data: T): ComponentChildren
 }
 
 /**
- * Shows polled data, or that it loads, or why it failed. If a later attempt fails, the data stays, below a line that says
+ * Shows what a query has read, or that it loads, or why it failed. If a later attempt fails, the data stays, below a line that says
  * how old it is.
  */
-export function Fresh<T>({ polled, children }: FreshProps<T>) {
-  const { data, at, error, refresh } = polled
+export function Fresh<T>({ query, children }: FreshProps<T>) {
+  const { data, at, error, refresh } = query
   const again = (
     <button type="button" onClick={() => void refresh()}>
       Try again

@@ -4,15 +4,15 @@ import type { AccessKey } from '../../../../core/src/objects.ts'
 import { type Listed, listAll } from '../../api/lists.ts'
 import { paths } from '../../api/paths.ts'
 import { pollEvery } from '../../api/poller.ts'
-import { type Polled, usePolled } from '../../session/usepolled.ts'
+import { type Query, useQuery } from '../../session/usequery.ts'
 
 /** The name of the keys in the cache of the session. */
 export const KEYS = 'keys'
 
 /** Reads the keys again and again, the less often the more there are. */
-export function useKeys(): Polled<Listed<AccessKey>> {
+export function useKeys(): Query<Listed<AccessKey>> {
   const [every, setEvery] = useState(pollEvery(0))
-  const keys = usePolled<Listed<AccessKey>>(
+  const keys = useQuery<Listed<AccessKey>>(
     KEYS,
     ({ api }, signal, onPart) => listAll(api, paths.keys, signal, onPart),
     every,

@@ -2,11 +2,11 @@
 import { type Listed, listAll } from '../../api/lists.ts'
 import { paths } from '../../api/paths.ts'
 import type { Provider, Trust } from '../../api/trusts.ts'
-import { type Polled, usePolled } from '../../session/usepolled.ts'
+import { type Query, useQuery } from '../../session/usequery.ts'
 
-export const useTrusts = (): Polled<Listed<Trust>> =>
-  usePolled('trusts', ({ api }, signal) => listAll<Trust>(api, paths.trusts, signal))
+export const useTrusts = (): Query<Listed<Trust>> =>
+  useQuery('trusts', ({ api }, signal) => listAll<Trust>(api, paths.trusts, signal))
 
 /** The providers that the person may use. Administrators see all. */
-export const useProviders = (): Polled<Listed<Provider>> =>
-  usePolled('providers', ({ api }, signal) => listAll<Provider>(api, paths.providers, signal))
+export const useProviders = (): Query<Listed<Provider>> =>
+  useQuery('providers', ({ api }, signal) => listAll<Provider>(api, paths.providers, signal))

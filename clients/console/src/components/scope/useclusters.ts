@@ -5,11 +5,11 @@ import { prefixOf } from '../../../../core/src/projects.ts'
 import { byProject, type KnownClusters } from '../../../../core/src/words/places.ts'
 import { listAll } from '../../api/lists.ts'
 import { paths } from '../../api/paths.ts'
-import { type Polled, usePolled } from '../../session/usepolled.ts'
+import { type Query, useQuery } from '../../session/usequery.ts'
 
 /** What cannot be read is not offered: the person can type the names. */
-export const useClusters = (): Polled<KnownClusters> =>
-  usePolled(
+export const useClusters = (): Query<KnownClusters> =>
+  useQuery(
     'names of clusters',
     async ({ api, self }, signal) => {
       const read = async (path: string): Promise<Metadata[]> => {

@@ -9,7 +9,7 @@ import { isAdministrator } from '../../components/getstarted/remembered.ts'
 import { Fresh, Page } from '../../components/page.tsx'
 import { DialogPart, InPlace, part } from '../../components/part.tsx'
 import { useSession } from '../../session/session.ts'
-import { usePolled } from '../../session/usepolled.ts'
+import { useQuery } from '../../session/usequery.ts'
 import { shellWord } from '../../text/kubectl.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
@@ -27,8 +27,8 @@ export function ClusterPage({ route: { page, parts } }: { route: Route }) {
   const [open, setOpen] = useState<'access' | 'delete'>()
   const path = kind.pathOf(parts.join('/'))
   const data = `${kind.noun} ${parts.join('/')}`
-  const polled = usePolled<VirtualCluster & Cluster>(data, ({ api }, signal) => api.send(path, { signal }))
-  const { data: object, refresh } = polled
+  const query = useQuery<VirtualCluster & Cluster>(data, ({ api }, signal) => api.send(path, { signal }))
+  const { data: object, refresh } = query
   const name = parts.at(-1) ?? ''
   return (
     <Page
@@ -48,7 +48,7 @@ export function ClusterPage({ route: { page, parts } }: { route: Route }) {
         )
       }
     >
-      <Fresh polled={polled}>
+      <Fresh query={query}>
         {(one) => {
           const shown = kind.shown(one, prefixOf(self))
           return (

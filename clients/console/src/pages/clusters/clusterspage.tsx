@@ -11,7 +11,7 @@ import { Named, ObjectTable } from '../../components/objecttable.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { DialogPart, part } from '../../components/part.tsx'
 import { useSession } from '../../session/session.ts'
-import { usePolled } from '../../session/usepolled.ts'
+import { useQuery } from '../../session/usequery.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import { type ClusterKind, CONNECTED, VIRTUAL } from './kinds.ts'
@@ -27,7 +27,7 @@ export function ClustersPage({ route: { page, query } }: { route: Route }) {
   const asked = query.get(kind.further) ?? ''
   const { self } = useSession()
   const [isOpen, open] = useState(false)
-  const clusters = usePolled(`${kind.page} ${asked}`, ({ api }, signal) => readClusters(kind, api, self, asked, signal))
+  const clusters = useQuery(`${kind.page} ${asked}`, ({ api }, signal) => readClusters(kind, api, self, asked, signal))
   return (
     <Page
       title={kind.title}
@@ -41,7 +41,7 @@ export function ClustersPage({ route: { page, query } }: { route: Route }) {
         )
       }
     >
-      <Fresh polled={clusters}>{(data) => <ClusterList kind={kind} data={data} asked={asked} />}</Fresh>
+      <Fresh query={clusters}>{(data) => <ClusterList kind={kind} data={data} asked={asked} />}</Fresh>
       {isOpen && <DialogPart dialog={connect} onClose={() => open(false)} />}
     </Page>
   )

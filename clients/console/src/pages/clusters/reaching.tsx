@@ -39,7 +39,7 @@ export function Reaching({ name, spec: { tokens } }: { name: string; spec: NonNu
   return (
     <section class="stack" aria-labelledby="reaching">
       <h2 id="reaching">Who may get a token for it</h2>
-      <FreshList polled={keys} what="keys">
+      <FreshList query={keys} what="keys">
         {({ items, more }) => {
           const holders = [
             ...items.flatMap((one) => holderOf(one, isSession(one) ? 'key of one command' : 'key', name)),

@@ -4,7 +4,7 @@ import { isSession } from '../../../../core/src/sessions.ts'
 import type { KeyUsage } from '../../../../core/src/usage.ts'
 import { isActive } from '../../api/keyfacts.ts'
 import { Code } from '../../components/code.tsx'
-import type { Polled } from '../../session/usepolled.ts'
+import type { Query } from '../../session/usequery.ts'
 import { type Json, toYaml } from '../../text/yaml.ts'
 import type { KeyProps } from './actions/actionprops.ts'
 import { HistoryCard } from './historycard.tsx'
@@ -14,7 +14,7 @@ import { UseCard } from './usage/usecard.tsx'
 import { useBesides } from './usebesides.ts'
 
 export interface FurtherCardsProps extends KeyProps {
-  history: Polled<KeyHistory>
+  history: Query<KeyHistory>
 }
 
 /** Two columns: what the key did, and what happened to it. There is no advice about a key that does not work, or ends with its command. */

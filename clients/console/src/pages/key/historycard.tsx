@@ -2,11 +2,11 @@ import { actorWords, eventDetails, eventWords, LATE } from '../../../../core/src
 import type { KeyHistory } from '../../../../core/src/objects.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { Time } from '../../components/time.tsx'
-import type { Polled } from '../../session/usepolled.ts'
+import type { Query } from '../../session/usequery.ts'
 import { ReadCard } from './usage/readcard.tsx'
 
 /** Shows what happened to the key as acts, such as `scope changed by admin`, the newest first. */
-export const HistoryCard = ({ reading }: { reading: Polled<KeyHistory> }) => (
+export const HistoryCard = ({ reading }: { reading: Query<KeyHistory> }) => (
   <ReadCard title="History" reading={reading}>
     {({ since, events = [] }) => (
       <>

@@ -8,7 +8,7 @@ import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
 import { useSession } from '../../session/session.ts'
-import { type Polled, usePolled } from '../../session/usepolled.ts'
+import { type Query, useQuery } from '../../session/usequery.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import { Actions } from './actions.tsx'
@@ -39,8 +39,8 @@ export function KeyPage({ route }: { route: Route }) {
 function KeyOf({ name }: { name: string }) {
   const { self } = useSession()
   const [every, setEvery] = useState(EVERY_MS)
-  const polled = usePolled<AccessKey>(`key/${name}`, ({ api }, signal) => api.send(paths.key(name), { signal }), every)
-  const { data, error } = polled
+  const query = useQuery<AccessKey>(`key/${name}`, ({ api }, signal) => api.send(paths.key(name), { signal }), every)
+  const { data, error } = query
   const next = data && rotationOf(valuesOf(data)).step === 'use' ? WAITING_MS : EVERY_MS
   if (next !== every) setEvery(next)
   const [isRotating, startRotating] = useOpened(data?.metadata.uid ?? '')
@@ -56,7 +56,7 @@ function KeyOf({ name }: { name: string }) {
       about={data?.spec.displayName && <Foreign text={data.spec.displayName} />}
       actions={
         data &&
-        !isGone && <Actions key={data.metadata.uid} accessKey={data} refresh={polled.refresh} onRotate={rotate} />
+        !isGone && <Actions key={data.metadata.uid} accessKey={data} refresh={query.refresh} onRotate={rotate} />
       }
     >
       {isGone ? (
@@ -69,7 +69,7 @@ function KeyOf({ name }: { name: string }) {
           </p>
         </Notice>
       ) : (
-        <Fresh polled={polled}>{() => null}</Fresh>
+        <Fresh query={query}>{() => null}</Fresh>
       )}
       {data && <Replaced accessKey={data} />}
       {data && (
@@ -79,7 +79,7 @@ function KeyOf({ name }: { name: string }) {
           isOwn={name === self.accessKey}
           isGone={isGone}
           rotating={isRotating ? asked : undefined}
-          polled={polled}
+          query={query}
         />
       )}
     </Page>
@@ -106,11 +106,11 @@ interface DetailsProps {
   isGone: boolean
   /** Changes whenever the person asks for a rotation. */
   rotating: number | undefined
-  polled: Polled<AccessKey>
+  query: Query<AccessKey>
 }
 
 /** Shows the key in the order of wanting: what it is and what needs doing, what it may do, what it did and what happened to it. */
-function Details({ accessKey, isOwn, isGone, rotating, polled: { refresh } }: DetailsProps) {
+function Details({ accessKey, isOwn, isGone, rotating, query: { refresh } }: DetailsProps) {
   const history = useBesides<KeyHistory>(accessKey, 'history')
   const isUnderWay = rotationOf(valuesOf(accessKey)).step !== 'make' || accessKey.status?.leak !== undefined
   return (

@@ -11,7 +11,7 @@ import { ANY, valueIn, withTerm } from '../../keylist/filter.ts'
 import { countText, countWords, unreadName } from '../../keylist/searched.ts'
 import { merged, rowsOf, select } from '../../keylist/selection.ts'
 import { useSession } from '../../session/session.ts'
-import type { Polled } from '../../session/usepolled.ts'
+import type { Query } from '../../session/usequery.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { KeysTable } from './keystable.tsx'
 import { SelectAll, useSelection } from './selecting.tsx'
@@ -25,14 +25,14 @@ const newKey = (
 )
 
 export interface KeysPageProps {
-  keys: Polled<Listed<AccessKey>>
+  keys: Query<Listed<AccessKey>>
   route: Route
 }
 
 /** Shows the access keys that the person may see. */
 export const KeysPage = ({ keys, route }: KeysPageProps) => (
   <Page title="Keys" actions={newKey}>
-    <FreshList polled={keys} what="keys">
+    <FreshList query={keys} what="keys">
       {(listed) => <Keys listed={listed} keys={keys} route={route} />}
     </FreshList>
   </Page>

@@ -9,7 +9,7 @@ import { ApiError } from '../../api/status.ts'
 import { ErrorNotice } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.ts'
-import { usePolled } from '../../session/usepolled.ts'
+import { useQuery } from '../../session/usequery.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { Answer, type Given } from './answer.tsx'
 import { isAsked, type Problems, type Question, queryOf, questionOf, secretsOf, specOf } from './question.ts'
@@ -29,7 +29,7 @@ interface State {
 /** Asks the server whether a request with a key would be allowed. The question is the address of the page. */
 export function MayItPage({ route }: { route: Route }) {
   const { api, self } = useSession()
-  const known = usePolled('may-it', ({ api }, signal) => readNames(api, signal), SELDOM_MS)
+  const known = useQuery('may-it', ({ api }, signal) => readNames(api, signal), SELDOM_MS)
   const [state, setState] = useState<State>({ query: '' })
   const [attempt, again] = useState(0)
   const heading = useRef<HTMLHeadingElement>(null)

@@ -15,7 +15,7 @@ import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
-import { usePolled } from '../../session/usepolled.ts'
+import { useQuery } from '../../session/usequery.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { toYaml } from '../../text/yaml.ts'
 import { type Attempt, checkKey, createKey, newAttempt } from './createkey.ts'
@@ -38,7 +38,7 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   const notify = useNotify()
   const now = useNow()
   // The preview says less without it.
-  const { data: own } = usePolled<AccessKey>(
+  const { data: own } = useQuery<AccessKey>(
     `key/${self.accessKey}`,
     ({ api }, signal) => api.send(paths.key(self.accessKey), { signal }),
     MINUTE_MS,

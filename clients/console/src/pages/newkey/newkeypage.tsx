@@ -5,7 +5,7 @@ import { paths } from '../../api/paths.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.ts'
-import { usePolled } from '../../session/usepolled.ts'
+import { useQuery } from '../../session/usequery.ts'
 import type { Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import { emptyForm, formLike, hasOtherScope } from './form.ts'
@@ -27,11 +27,11 @@ const LIKE_MS = 60_000
 /** Shows the form of a key like the one with this name. */
 function LikeKey({ name }: { name: string }) {
   const { self } = useSession()
-  const read = usePolled<AccessKey>(`key/${name}`, ({ api }, signal) => api.send(paths.key(name), { signal }), LIKE_MS)
+  const read = useQuery<AccessKey>(`key/${name}`, ({ api }, signal) => api.send(paths.key(name), { signal }), LIKE_MS)
   // What another key with this name is does not change what the person types.
   const first = useRef<AccessKey>(undefined)
   first.current ??= read.data
-  if (!first.current) return <Fresh polled={read}>{() => null}</Fresh>
+  if (!first.current) return <Fresh query={read}>{() => null}</Fresh>
   const isOther = hasOtherScope(first.current)
   return (
     <NewKeyForm first={formLike(first.current, self)}>

@@ -15,7 +15,7 @@ import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
-import { usePolled } from '../../session/usepolled.ts'
+import { useQuery } from '../../session/usequery.ts'
 import { ownerInWords } from '../../text/access.ts'
 import { claimsInWords } from '../../text/claims.ts'
 import { shellWord } from '../../text/kubectl.ts'
@@ -50,7 +50,7 @@ export function NewTrustPage({ route: { query } }: { route: Route }) {
       title={edited ? `Edit ${visible(edited)}` : 'New trust'}
       about="A trust lets jobs of a platform in without a stored secret."
     >
-      <Fresh polled={platforms}>
+      <Fresh query={platforms}>
         {(all) => {
           const first = all.find(({ type }) => type === platform) ?? all[0]
           // Which fields there are depends on the providers. None may go while somebody types.
@@ -75,12 +75,12 @@ interface FormProps {
 
 /** Fills the form with what a trust is, to change it or to make one like it. */
 function OfTrust({ name, isEdited, ...form }: Omit<FormProps, 'first'> & { name: string; isEdited: boolean }) {
-  const polled = usePolled<Trust>(`trust ${name}`, ({ api }, signal) => api.send(paths.trust(name), { signal }))
+  const query = useQuery<Trust>(`trust ${name}`, ({ api }, signal) => api.send(paths.trust(name), { signal }))
   const seen = useRef<Trust>(undefined)
   // What the trust is later does not change what the person types.
-  seen.current ??= polled.data
+  seen.current ??= query.data
   const trust = seen.current
-  if (!trust) return <Fresh polled={polled}>{() => null}</Fresh>
+  if (!trust) return <Fresh query={query}>{() => null}</Fresh>
   const { platforms, providers } = form
   const type = providers.data?.items.find(({ metadata }) => metadata.name === trust.spec.identityProvider)?.status?.type
   const platform = platforms.find((one) => one.type === (type ?? 'OIDC')) ?? platforms.at(-1)
@@ -183,7 +183,7 @@ function Form({ platforms, first, providers, edited }: FormProps) {
                 setProblems({})
               }}
             />
-            <FreshList polled={providers} what="identity providers">
+            <FreshList query={providers} what="identity providers">
               {() => null}
             </FreshList>
             <ProviderFields {...fields} providers={fitting} choose={choose} isMaster={isMaster} />

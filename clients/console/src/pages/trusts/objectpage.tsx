@@ -4,7 +4,7 @@ import type { Provider, Trust } from '../../api/trusts.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { DialogPart, part, usePreload } from '../../components/part.tsx'
-import { usePolled } from '../../session/usepolled.ts'
+import { useQuery } from '../../session/usequery.ts'
 import { visible } from '../../text/visible.ts'
 import type { ActionName, DialogProps } from './actiondialog.tsx'
 
@@ -23,10 +23,10 @@ export interface ObjectPageProps<T> extends Pick<DialogProps, 'path' | 'noun' | 
 export function ObjectPage<T extends Trust | Provider>({ children, list, links, ...props }: ObjectPageProps<T>) {
   const { name, path, noun } = props
   const data = `${noun} ${name}`
-  const polled = usePolled(data, ({ api }, signal) => api.send<T>(path, { signal }))
+  const query = useQuery(data, ({ api }, signal) => api.send<T>(path, { signal }))
   const [open, setOpen] = useState<{ action: ActionName; seen: T }>()
   usePreload(dialog)
-  const object = polled.data
+  const object = query.data
   const choose = (action: ActionName) => () => object && setOpen({ action, seen: object })
   return (
     <Page
@@ -47,7 +47,7 @@ export function ObjectPage<T extends Trust | Provider>({ children, list, links, 
         )
       }
     >
-      <Fresh polled={polled}>{children}</Fresh>
+      <Fresh query={query}>{children}</Fresh>
       {open && (
         <DialogPart
           {...props}
@@ -55,7 +55,7 @@ export function ObjectPage<T extends Trust | Provider>({ children, list, links, 
           action={open.action}
           object={open.seen}
           shownIn={[list, data]}
-          refresh={polled.refresh}
+          refresh={query.refresh}
           onClose={() => setOpen(undefined)}
         />
       )}

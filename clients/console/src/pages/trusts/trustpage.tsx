@@ -140,7 +140,7 @@ function Job({ trust: { spec, status }, provider }: { trust: Trust; provider: Pr
       {!provider && (
         <p class="muted">You do not see the identity provider: this is the general job, with the usual audience.</p>
       )}
-      <Fresh polled={platforms}>
+      <Fresh query={platforms}>
         {(all) => {
           const { jobs = [] } = all.find(({ type }) => type === provider?.status?.type) ?? all.at(-1) ?? {}
           try {
@@ -224,7 +224,7 @@ function Users({ provider }: { provider: Provider }) {
   return (
     <section class="stack" aria-labelledby="users">
       <h2 id="users">Trusts that use it</h2>
-      <Fresh polled={trusts}>
+      <Fresh query={trusts}>
         {({ items }) => {
           const using = items.filter(({ spec }) => spec.identityProvider === provider.metadata.name)
           return using.length === 0 ? (

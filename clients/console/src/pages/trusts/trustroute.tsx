@@ -46,7 +46,7 @@ function TrustsPage() {
         <h2 id="trusts" class="hidden">
           Federated identity credentials
         </h2>
-        <FreshList polled={trusts} what="trusts">
+        <FreshList query={trusts} what="trusts">
           {({ items, more }) =>
             items.length === 0 ? (
               <NoTrusts />
@@ -61,7 +61,7 @@ function TrustsPage() {
       </section>
       <section class="stack" aria-labelledby="providers">
         <h2 id="providers">Identity providers</h2>
-        <FreshList polled={providers} what="identity providers">
+        <FreshList query={providers} what="identity providers">
           {({ items, more }) => (
             <>
               {items.length === 0 && (
@@ -110,7 +110,7 @@ function NoTrusts() {
         A job can show the ID token of its platform instead of a stored key. A trust says which jobs get a key that way,
         and what the key may do. It lives an hour or less. Where do your jobs run?
       </p>
-      <Fresh polled={platforms}>
+      <Fresh query={platforms}>
         {(all) => (
           <div class="actions">
             {all.map(({ type, label }) => (

@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { ApiError, errorWords } from '../../../api/status.ts'
 import { Foreign } from '../../../components/foreign.tsx'
-import type { Polled } from '../../../session/usepolled.ts'
+import type { Query } from '../../../session/usequery.ts'
 
 export interface ReadCardProps<T> {
   title: string
-  reading: Polled<T>
+  reading: Query<T>
   children(data: T): ComponentChildren
 }
 

@@ -2,13 +2,13 @@ import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { type KeyUsage, noRequestsWords, requestsIn, type UsageEntry } from '../../../../../core/src/usage.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Foreign } from '../../../components/foreign.tsx'
-import type { Polled } from '../../../session/usepolled.ts'
+import type { Query } from '../../../session/usequery.ts'
 import { Bullets } from './bullets.tsx'
 import { ReadCard } from './readcard.tsx'
 import { clusterWords, type LineWords, lineWords, onDay, recordingWords } from './usedlines.ts'
 
 /** Says which lines of its scope the key used, in which clusters, and for which requests. */
-export const UseCard = ({ accessKey, reading }: { accessKey: AccessKey; reading: Polled<KeyUsage> }) => (
+export const UseCard = ({ accessKey, reading }: { accessKey: AccessKey; reading: Query<KeyUsage> }) => (
   <ReadCard title="Use" reading={reading}>
     {(usage) => (
       <>

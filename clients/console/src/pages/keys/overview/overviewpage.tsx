@@ -10,20 +10,20 @@ import { InPlace, part } from '../../../components/part.tsx'
 import { Time } from '../../../components/time.tsx'
 import { countText, countWords } from '../../../keylist/searched.ts'
 import { useSession } from '../../../session/session.ts'
-import type { Polled } from '../../../session/usepolled.ts'
+import type { Query } from '../../../session/usequery.ts'
 import { hrefOf } from '../../../text/routes.ts'
 import { overviewOf } from './overview.ts'
 
 const getStarted = part(async () => (await import('../../../components/getstarted/getstarted.tsx')).GetStarted)
 
 /** Shows what a person wants to know first: what needs attention, what happened, and what jobs do. */
-export function OverviewPage({ keys }: { keys: Polled<Listed<AccessKey>> }) {
+export function OverviewPage({ keys }: { keys: Query<Listed<AccessKey>> }) {
   const { self } = useSession()
   const { data } = keys
   return (
     <Page title="Overview">
       {data && !data.isPart && !isOver(self) && <InPlace of={getStarted} keys={data.items} />}
-      <FreshList polled={keys} what="keys">
+      <FreshList query={keys} what="keys">
         {(listed) => (listed.isPart ? <p class="loading">Loading…</p> : <Overview listed={listed} />)}
       </FreshList>
     </Page>

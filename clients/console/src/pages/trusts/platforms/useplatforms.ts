@@ -1,11 +1,11 @@
 /** Loads what is known of each platform: data beside the script, which the browser needs for these pages only. */
 import { DAY_MS } from '../../../../../../lib/engine/meta/value/durations.ts'
 import { NetworkError } from '../../../api/status.ts'
-import { type Polled, usePolled } from '../../../session/usepolled.ts'
+import { type Query, useQuery } from '../../../session/usequery.ts'
 import type { Platform } from './platforms.ts'
 
-export const usePlatforms = (): Polled<readonly Platform[]> =>
-  usePolled(
+export const usePlatforms = (): Query<readonly Platform[]> =>
+  useQuery(
     'platforms',
     async (_, signal) => {
       const name = document.querySelector<HTMLMetaElement>('meta[name="keyplane-platforms"]')?.content ?? ''
