@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Notice } from './notice.tsx'
 
 export interface DialogProps {
@@ -19,7 +19,8 @@ export function Dialog({ title, onClose, isSticky = false, isTyped = false, isWi
   const dialog = useRef<HTMLDialogElement>(null)
   const name = useId()
   const [isAsked, ask] = useState(false)
-  useEffect(() => {
+  // An effect after the next frame would leave a moment in which keys still go to the page below.
+  useLayoutEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
     return () => {

@@ -131,7 +131,7 @@ const skip = () => document.getElementById('main')?.focus()
 
 function NotFound({ route }: { route: Route }) {
   const path = [route.page, ...route.parts].join('/')
-  useEffect(begin, [path])
+  useLayoutEffect(begin, [path])
   return (
     <Page title="Not found">
       <p>
@@ -161,7 +161,7 @@ function Notices({ notices, dismiss }: { notices: readonly NoticeText[]; dismiss
 /** Returns the current route, and follows the address. */
 function useRoute(): Route {
   const [route, setRoute] = useState(() => routeOf(location.hash))
-  useEffect(() => {
+  useLayoutEffect(() => {
     const follow = () => setRoute(routeOf(location.hash))
     window.addEventListener('hashchange', follow)
     return () => window.removeEventListener('hashchange', follow)

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { Page } from '../components/page.tsx'
 import { LoadFailure, usePart } from '../components/part.tsx'
 import type { Route } from '../text/routes.ts'
@@ -8,7 +8,7 @@ import type { PageEntry } from './pages.ts'
 export function LoadedPage({ entry, route, onShown }: { entry: PageEntry; route: Route; onShown(): void }) {
   const { Loaded, hasFailed, retry } = usePart(entry.script)
   const isLoaded = Loaded !== undefined
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isLoaded) onShown()
   }, [isLoaded, onShown])
   if (Loaded) return <Loaded route={route} />

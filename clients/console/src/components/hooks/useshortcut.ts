@@ -1,11 +1,11 @@
 /** Binds a shortcut of the keyboard while a component is shown. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isPressed, type ShortcutName } from '../../text/shortcuts.ts'
 
 export function useShortcut(name: ShortcutName, run: () => void): void {
   const latest = useRef(run)
   latest.current = run
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const { target } = event
       const isTyping = target instanceof Element && target.matches('input, textarea, select')
