@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import type { StartedServer } from '../support/startedserver.ts'
 import { consoleOf, goTo, signIn, test } from './support/browser.ts'
 import { holdRequests } from './support/faults.ts'
-import { press } from './support/keyboard.ts'
+import { hasFocus, press } from './support/keyboard.ts'
 import { changeKey, deleteKey, makeKey } from './support/keys.ts'
 
 const MINUTE = 60_000
@@ -261,16 +261,16 @@ describe('what a person has typed', () => {
   test('is not discarded by Escape without a question', async ({ page, server }) => {
     await signIn(page, server.adminKey)
     const { name } = await makeKey(server, 'edited')
+    await goTo(page, `#/keys/${name}`)
+    const buttonOf = (text: string) => page.getByRole('button', { name: text, exact: true })
     const dialogs = [
-      { hash: `#/keys/${name}`, label: 'Description', button: 'Edit' },
-      { hash: `#/keys/${name}`, label: 'Reason', button: 'Revoke all that it made' },
+      { label: 'Description', shown: 'Edit' },
+      { label: 'Reason', shown: 'More actions', inMenu: 'Revoke all that it made' },
     ]
-    for (const { hash, label, button } of dialogs) {
-      await goTo(page, hash)
-      const opener = page.getByRole('button', { name: button, exact: true })
+    for (const { label, shown, inMenu } of dialogs) {
       const open = async () => {
-        if (button !== 'Edit') await page.getByRole('button', { name: 'More actions' }).click()
-        await opener.click()
+        await buttonOf(shown).click()
+        if (inMenu) await buttonOf(inMenu).click()
       }
       const field = page.getByLabel(label, { exact: true })
       await open()
@@ -285,6 +285,7 @@ describe('what a person has typed', () => {
       expect(await field.inputValue()).toBe(before)
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect(await hasFocus(buttonOf(shown))).toBe(true)
     }
   })
 })

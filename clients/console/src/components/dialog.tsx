@@ -19,13 +19,11 @@ export function Dialog({ title, onClose, isSticky = false, isTyped = false, isWi
   const dialog = useRef<HTMLDialogElement>(null)
   const name = useId()
   const [isAsked, ask] = useState(false)
-  // An effect after the next frame would leave a moment in which keys still go to the page below.
+  // An effect after the next frame would leave a moment in which keys still go to the page below. Closing gives the focus back.
   useLayoutEffect(() => {
-    const before = document.activeElement
-    dialog.current?.showModal()
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
-    }
+    const own = dialog.current
+    own?.showModal()
+    return () => own?.close()
   }, [])
   return (
     <dialog
@@ -44,6 +42,7 @@ export function Dialog({ title, onClose, isSticky = false, isTyped = false, isWi
         if (!isSticky && !isTyped) onClose()
       }}
       onClose={(event) => {
+        if (!event.currentTarget.isConnected) return
         // Browsers close a dialog at the second request, such as the gesture to go back, whatever the page says.
         if (isSticky || isTyped) event.currentTarget.showModal()
         else onClose()

@@ -10,9 +10,8 @@ export function Menu({ label, children }: { label: string; children: ComponentCh
       <button type="button" popovertarget={id} aria-label={label} title={label}>
         ⋯
       </button>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a key that presses an action of the list clicks, too. */}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: as above. */}
-      <div class="menu" popover="auto" id={id} ref={list} onClick={() => list.current?.hidePopover()}>
+      {/* Closed before the action runs, so that a dialog gives the focus back to the button above. */}
+      <div class="menu" popover="auto" id={id} ref={list} onClickCapture={() => list.current?.hidePopover()}>
         {children}
       </div>
     </>
