@@ -1,6 +1,7 @@
 /** Tests exchanges for several clusters: one kube config, all or nothing, and the end of each token by itself. */
 import { decodeJwt, type JWTPayload } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Deadline } from '../../lib/engine/meta/errors/deadline.ts'
 import { exchange as runExchange } from '../../lib/federation/exchange/exchange.ts'
 import { createSignatureLimit } from '../../lib/federation/exchange/signaturelimit.ts'
 import { decodeForm } from '../../lib/federation/oauth/form.ts'
@@ -80,6 +81,10 @@ const ciToken = () =>
 
 const kubeConfig = { accept: 'application/yaml;as=KubeConfig' }
 
+/** Returns the form of an exchange for these audiences. */
+const formOf = (client: string, token: string, audiences: readonly string[], more: Parameters = {}) =>
+  exchangeForm(client, token, more) + audiences.map((one) => `&audience=${encodeURIComponent(one)}`).join('')
+
 /** Exchanges a token for these audiences. */
 function exchange(
   client: string,
@@ -87,9 +92,7 @@ function exchange(
   audiences: readonly string[],
   { more = {}, headers = kubeConfig }: { more?: Parameters; headers?: Record<string, string> } = {},
 ) {
-  const form = new URLSearchParams(exchangeForm(client, token, more))
-  for (const audience of audiences) form.append('audience', audience)
-  return sendForm(server, tokenPath, form.toString(), headers)
+  return sendForm(server, tokenPath, formOf(client, token, audiences, more), headers)
 }
 
 const at = (...of: string[]) => of.map((name) => `clusters/${name}`)
@@ -553,6 +556,20 @@ describe('clusters whose service accounts issue the tokens', () => {
   }
   const secretsOf = (all: readonly { cluster: AccountCluster }[]) => all.map(({ cluster }) => cluster.secrets.size)
 
+  /** Answers an exchange in this process, with other parts of the server. */
+  function exchangeWith(other: Partial<typeof server.parts>, sent: string, deadline: Deadline = endless) {
+    const call = { requestId: 'r', headers: kubeConfig, form: decodeForm(sent), now: new Date(), deadline }
+    // biome-ignore lint/suspicious/noExplicitAny: the parts of a server that the exchange uses.
+    const parts: any = Object.create(server.parts, {
+      ...Object.getOwnPropertyDescriptors(other),
+      storeOf: { value: (kind: typeof OwnedAccessKey) => storeOf(kind, parts) },
+      issuerKeys: { value: { verify: async () => 'valid' } },
+      signatures: { value: createSignatureLimit() },
+      log: { value: () => undefined },
+    })
+    return runExchange({ ...call, note: () => undefined }, parts)
+  }
+
   test('are asked side by side, beside others that verify tokens', async () => {
     const { all, audiences, client } = await beginMany(2)
     const answer = await exchange(client, federation.sign(), [...audiences, 'clusters/eu'])
@@ -631,25 +648,11 @@ describe('clusters whose service accounts issue the tokens', () => {
     away.cluster.plays = { create: isAway, delete: isAway }
     const start = Date.now()
     const clocks = { now: () => new Date(start + spent), elapsed: () => spent }
-    const sent = exchangeForm(client, federation.sign()) + targets.map((one) => `&audience=${one}`).join('')
-    const call = {
-      requestId: 'r',
-      headers: kubeConfig,
-      form: decodeForm(sent),
-      now: new Date(),
-      deadline: requestDeadline(clocks, start),
-      note: () => undefined,
-    }
-    // biome-ignore lint/suspicious/noExplicitAny: the parts of a server that the exchange uses.
-    const parts: any = Object.create(server.parts, {
-      serviceAccounts: { value: accounts },
-      storeOf: { value: (kind: typeof OwnedAccessKey) => storeOf(kind, parts) },
-      issuerKeys: { value: { verify: async () => 'valid' } },
-      signatures: { value: createSignatureLimit() },
-      log: { value: () => undefined },
-    })
+    const sent = formOf(client, federation.sign(), targets)
     const before = await countKeys()
-    await expect(runExchange(call, parts)).rejects.toMatchObject({
+    await expect(
+      exchangeWith({ serviceAccounts: accounts }, sent, requestDeadline(clocks, start)),
+    ).rejects.toMatchObject({
       reason: 'cluster',
       message: expect.stringContaining(`clusters/${away.name}: `),
     })
@@ -659,6 +662,45 @@ describe('clusters whose service accounts issue the tokens', () => {
     away.cluster.plays = {}
     const again = await sendForm(server, tokenPath, sent, kubeConfig)
     expect((await tokensIn(again)).length).toBe(20)
+  })
+
+  // threat: exchange-60
+  test('whose exchange dies at any of its steps leave nothing behind the key, and the next one gets all tokens', async () => {
+    const { all, audiences, lasting } = await beginMany(2)
+    const targets = [...audiences, 'clusters/eu']
+    const { storage, serviceAccounts } = server.parts
+    let last = 0
+    for (let isAnswered = false; !isAnswered; last++) {
+      let step = 0
+      const mortal = <T extends object>(part: T): T =>
+        new Proxy(part, {
+          get(target, name, receiver) {
+            const member = Reflect.get(target, name, receiver)
+            if (typeof member !== 'function') return member
+            return async (...asked: unknown[]) => {
+              if (++step > last) throw new Error('killed')
+              return member.apply(target, asked)
+            }
+          },
+        })
+      const accounts: typeof serviceAccounts = {
+        ...serviceAccounts,
+        records: mortal(serviceAccounts.records),
+        connect: (...asked) => mortal(serviceAccounts.connect(...asked)),
+      }
+      const token = ciToken()
+      const parts = { storage: mortal(storage), serviceAccounts: accounts }
+      const outcome = await exchangeWith(parts, formOf(lasting, token, targets)).catch(({ message }: Error) => message)
+      isAnswered = outcome !== 'killed'
+      const answer = await exchange(lasting, token, targets)
+      const [first = '', second = '', eu = ''] = await tokensIn(answer)
+      const accepted = [all[0]?.cluster.accepts(first), all[1]?.cluster.accepts(second), await isAccepted(eu, 'eu')]
+      expect([last, accepted]).toEqual([last, [true, true, true]])
+      await server.call(`${keys}/${keyIn(eu).name}`, { method: 'DELETE' })
+    }
+    await publishEvents()
+    await endSecrets()
+    expect([last > 10, secretsOf(all)]).toEqual([true, [0, 0]])
   })
 
   test('of which one lacks the account are not named by a refusal before all may be used', async () => {
