@@ -23,6 +23,13 @@ export function requestsIn({ entries = [] }: KeyUsage): { done: UsageEntry[]; re
   return { done: entries.filter((one) => !one.refused), refused: entries.filter((one) => one.refused) }
 }
 
+/** Returns the last day on which a cluster, `clusters/NAME` or `virtualclusters/NAMESPACE/NAME`, asked about the key or accepted it. */
+export function lastUseWords({ recording, clusters = [] }: KeyUsage, cluster: string): string {
+  if (recording === false) return 'unknown'
+  const { lastAsked = '', lastAccepted = '' } = clusters.find(({ name }) => name === cluster) ?? {}
+  return [lastAsked, lastAccepted].sort().at(-1) || 'none recorded'
+}
+
 /**
  * Returns what to say about a key without recorded requests. Requests that every scope allows are not recorded, but count as a use. If
  * the record is younger than the key, earlier uses may have been of any kind.

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserCall } from '../../../clients/cli/src/io/process.ts'
 import { type Federation, startFederation, trusts } from '../../support/federation.ts'
-import { clusters, keys } from '../../support/objects.ts'
+import { clusters } from '../../support/objects.ts'
 import { useServer } from '../../support/sharedserver.ts'
 import { says, useCommandLine } from './commandline.ts'
 
@@ -129,20 +129,20 @@ describe('--web', () => {
 describe('clusters who', () => {
   test('lists keys and trusts with the reason, and leaves out those of reviews and what is ended', async () => {
     await server.make(clusters, { metadata: { name: 'eu' }, spec: { server: 'https://eu.example.com' } })
-    const make = (name: string, spec: object) =>
-      server.make(keys, { metadata: { name }, spec: { user: 'wes', ...spec } })
-    await make('who-named', { scope: eu })
+    const make = (name: string, spec: object) => server.makeKey({ user: 'wes', ...spec }, { name })
+    const { token } = await make('who-named', { scope: eu })
     await make('who-all', { scope: { clusters: [{ cluster: '*' }] } })
     await make('who-none', {})
     await make('who-us', { scope: { clusters: [{ cluster: 'us' }] } })
-    await make('who-agent', { scope: { ...eu, roles: [{ role: 'agent' }] } })
+    const agent = await make('who-agent', { scope: { ...eu, roles: [{ role: 'agent' }] } })
+    await server.post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } }, agent.token)
     await make('who-disabled', { scope: eu, disabled: true })
     await federation.trust('who-trust', { scope: eu })
     const names = (await cli.ok(['clusters', 'who', 'eu', '-o', 'name'])).split('\n')
     expect(names.filter((one) => one.startsWith('who-'))).toEqual(['who-all', 'who-named', 'who-none', 'who-trust'])
     const { stdout, stderr } = await cli.run(['clusters', 'who', 'eu'])
-    expect(stdout).toMatch(/^who-named +key +wes +its scope names the cluster +none recorded$/m)
-    expect(stdout).toMatch(/^who-all +key +wes +its scope names every cluster \(\*\) /m)
+    expect(stdout).toMatch(/^who-named +key +wes +its scope names the cluster +\d{4}-\d\d-\d\d$/m)
+    expect(stdout).toMatch(/^who-all +key +wes +its scope names every cluster \(\*\) +none recorded$/m)
     expect(stdout).toMatch(/^who-none +key +wes +no scope limits it /m)
     expect(stdout).toMatch(/^who-trust +trust +\S+ +its scope names the cluster$/m)
     expect(stderr).toMatch(/^\d+ of the active keys and trusts that you may list may get a token for eu\.\n$/)

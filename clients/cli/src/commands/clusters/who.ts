@@ -2,6 +2,7 @@
 
 import { REACH_WORDS, type Reach, reachOf } from '../../../../core/src/reaches.ts'
 import { isSession } from '../../../../core/src/sessions.ts'
+import { lastUseWords } from '../../../../core/src/usage.ts'
 import { asCluster, clusterPath, demandClusterName } from '../../api/clusters.ts'
 import { asKey, keyPath, trustsPath } from '../../api/keys.ts'
 import { listAll } from '../../api/lists.ts'
@@ -110,10 +111,7 @@ async function withUses(session: Session, cluster: string, found: readonly Found
     const read = await readUsage(session, one.name).catch((error: unknown) => {
       if (!(error instanceof StatusError) || ![403, 404].includes(error.code)) throw error
     })
-    if (read === undefined || read.usage.recording === false) return one
-    const { lastAsked, lastAccepted } = read.usage.clusters?.find(({ name }) => name === cluster) ?? {}
-    const days = [lastAsked, lastAccepted].filter((day) => day !== undefined).sort()
-    return { ...one, lastUse: days.at(-1) ?? 'none recorded' }
+    return read === undefined ? one : { ...one, lastUse: lastUseWords(read.usage, `clusters/${cluster}`) }
   })
 }
 

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import type { AccessKey, Cluster } from '../../../../core/src/objects.ts'
 import { REACH_WORDS, type Reach, reachOf } from '../../../../core/src/reaches.ts'
 import { isSession } from '../../../../core/src/sessions.ts'
-import type { KeyUsage } from '../../../../core/src/usage.ts'
+import { type KeyUsage, lastUseWords } from '../../../../core/src/usage.ts'
 import type { Api } from '../../api/client.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
@@ -123,15 +123,12 @@ function holderOf(object: AccessKey | Trust, kind: string, cluster: string): Hol
   return reach === undefined ? [] : [{ object, kind, reach }]
 }
 
-/** Returns the latest of some days or times that may be unknown. */
-const latest = (times: readonly (string | undefined)[]) => times.toSorted().findLast((one) => one !== undefined)
-
 /** Says when the cluster has asked keyplane last, with the keys that it has for that. */
 function Asked({ keys, name }: { keys: readonly AccessKey[]; name: string }) {
   const asking = keys.filter(
     ({ spec: { scope }, status }) => status?.mayReview && scope?.clusters?.some(({ cluster }) => cluster === name),
   )
-  const last = latest(asking.map(({ status }) => status?.lastActivity))
+  const last = asking.map(({ status }) => status?.lastActivity ?? '').sort().at(-1)
   if (asking.length === 0) return null
   return (
     <p>
@@ -158,9 +155,7 @@ async function lastUses(api: Api, cluster: string, names: readonly string[]): Pr
     names.slice(0, MOST_USES).map(async (name): Promise<[string, string]> => {
       try {
         const { status } = await api.send<{ status?: KeyUsage }>(paths.usage(name))
-        if (!status || status.recording === false) return [name, 'unknown']
-        const { lastAsked, lastAccepted } = status.clusters?.find((one) => one.name === cluster) ?? {}
-        return [name, latest([lastAsked, lastAccepted]) ?? 'none recorded']
+        return [name, lastUseWords(status ?? { recording: false }, `clusters/${cluster}`)]
       } catch (error) {
         if (error instanceof ApiError && [403, 404].includes(error.code)) return [name, 'unknown']
         throw error
