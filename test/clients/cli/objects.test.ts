@@ -148,6 +148,24 @@ describe('clusters who', () => {
     expect(stderr).toMatch(/^\d+ of the active keys and trusts that you may list may get a token for eu\.\n$/)
   })
 
+  test('answers for a virtual cluster', async () => {
+    const path = '/apis/management.platform/v1/namespaces/p-who/virtualclusterinstances'
+    await server.make(path, { metadata: { name: 'dev' }, spec: { owner: { user: 'wes' } } })
+    await server.makeKey({ user: 'wes', scope: { projects: [{ project: 'who' }] } }, { name: 'who-project' })
+    const who = (...args: string[]) => cli.run(['virtual-clusters', 'who', 'who/dev', ...args])
+    const { stdout, stderr } = await who()
+    expect(stdout).toMatch(/^who-project +key +wes +owner, its scope names the project +none recorded$/m)
+    expect(stdout).toMatch(/^who-none +key +wes +owner, no scope limits it /m)
+    expect(stdout).not.toContain('who-all')
+    expect(stderr).toMatch(
+      /^\d+ of the active keys and trusts that you may list may get a kube config of who\/dev\.\n$/,
+    )
+    const { items } = JSON.parse((await who('-o', 'json')).stdout)
+    const found = items.find(({ metadata }: { metadata: { name: string } }) => metadata.name === 'who-project')
+    expect(found).toMatchObject({ right: 'owner', reach: 'project', lastUse: 'none recorded' })
+    expect(await cli.run(['virtual-clusters', 'who', 'who/none'])).toMatchObject({ code: 4, stdout: '' })
+  })
+
   test('says which of them the reader may not list', async () => {
     const scope = { rules: [{ resources: [{ group: 'management.platform', resources: ['ownedaccesskeys'] }] }] }
     const reader = await server.makeKey({ user: 'wes', scope })

@@ -8,7 +8,7 @@ import { clustersDisconnect } from './clusters/disconnect.ts'
 import { clustersEdit } from './clusters/edit.ts'
 import { clustersList } from './clusters/list.ts'
 import { clustersShow } from './clusters/show.ts'
-import { clustersWho } from './clusters/who.ts'
+import { clustersWho, virtualClustersWho } from './clusters/who.ts'
 import { completion } from './completion.ts'
 import { contexts, use } from './contexts.ts'
 import { credential } from './credential.ts'
@@ -56,7 +56,7 @@ export const sections: readonly Section[] = [
       clustersDisconnect,
     ],
   },
-  { title: 'Virtual clusters', commands: commandsOf(virtualClusters) },
+  { title: 'Virtual clusters', commands: [...commandsOf(virtualClusters), virtualClustersWho] },
   { title: 'Trusts and identity providers', commands: [trustsCreate, ...commandsOf(trusts), ...commandsOf(providers)] },
 ]
 

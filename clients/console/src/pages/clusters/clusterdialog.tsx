@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { opens } from '../../../../core/src/accessrules.ts'
 import type { Cluster, VirtualCluster } from '../../../../core/src/objects.ts'
 import { Code } from '../../components/code.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -12,7 +13,6 @@ import { holdsValue, LIKE_VALUE } from '../../text/keyvalue.ts'
 import { shellWord } from '../../text/kubectl.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { type ClusterKind, CONNECTED } from './kinds.ts'
-import { opens } from './words.ts'
 
 export interface ClusterDialogProps {
   action: 'access' | 'delete'

@@ -29,7 +29,6 @@ export function ClusterPage({ route: { page, parts } }: { route: Route }) {
   const data = `${kind.noun} ${parts.join('/')}`
   const query = useQuery<VirtualCluster & Cluster>(data, ({ api }, signal) => api.send(path, { signal }))
   const { data: object, refresh } = query
-  const name = parts.at(-1) ?? ''
   return (
     <Page
       title={visible(object ? placeName(kind.shown(object, prefixOf(self)).place) : parts.join('/'))}
@@ -57,9 +56,7 @@ export function ClusterPage({ route: { page, parts } }: { route: Route }) {
                 <State kind={kind} shown={shown} />
                 {shown.canUse && !shown.missing && <KubeConfig place={shown.place} />}
               </div>
-              {kind === CONNECTED && (
-                <InPlace of={reaching} what="Who may get a token for it" name={name} spec={one.spec ?? {}} />
-              )}
+              <InPlace of={reaching} what="Who may get in" object={one} />
             </>
           )
         }}

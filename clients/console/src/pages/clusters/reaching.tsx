@@ -1,8 +1,10 @@
 import { useRef, useState } from 'preact/hooks'
-import type { AccessKey, Cluster } from '../../../../core/src/objects.ts'
-import { REACH_WORDS, type Reach, reachOf } from '../../../../core/src/reaches.ts'
+import type { AccessKey, Cluster, Scope, VirtualCluster } from '../../../../core/src/objects.ts'
+import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
+import { REACH_WORDS, reachOf } from '../../../../core/src/reaches.ts'
 import { isSession } from '../../../../core/src/sessions.ts'
 import { type KeyUsage, lastUseWords } from '../../../../core/src/usage.ts'
+import { type Asking, virtualReachOf, virtualReachWords } from '../../../../core/src/virtualreaches.ts'
 import type { Api } from '../../api/client.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
@@ -25,25 +27,48 @@ const MOST_USES = 50
 interface Holder {
   object: AccessKey | Trust
   kind: string
-  reach: Reach
+  why: string
 }
 
-/** Says who may get a token for a connected cluster, and when the cluster has asked keyplane last. */
-export function Reaching({ name, spec: { tokens } }: { name: string; spec: NonNullable<Cluster['spec']> }) {
-  const { api } = useSession()
+/** Says who may get into a cluster, and when the cluster has asked keyplane last. */
+export function Reaching({ object: cluster }: { object: VirtualCluster & Cluster }) {
+  const { api, self } = useSession()
   const keys = useKeys()
   const trusts = useTrusts()
   const [uses, setUses] = useState<ReadonlyMap<string, string>>()
   const asked = useRef<readonly string[]>([])
-  const reading = useChange(() => lastUses(api, name, asked.current), setUses)
+  const { name, namespace } = cluster.metadata
+  const usedAs = namespace === undefined ? `clusters/${name}` : `virtualclusters/${namespace}/${name}`
+  const reading = useChange(() => lastUses(api, usedAs, asked.current), setUses)
+  const project = namespace === undefined ? undefined : projectIn(namespace, prefixOf(self))
+  const isNamedIn = ({ clusters = [], virtualClusters = [] }: Scope) =>
+    namespace === undefined
+      ? clusters.some((one) => one.cluster === name)
+      : virtualClusters.some((one) => one.project === project && one.virtualCluster === name)
+
+  function whyOf(holder: Asking): string | undefined {
+    const reach = reachOf(holder, name)
+    if (namespace === undefined) return reach && REACH_WORDS[reach]
+    const virtual = virtualReachOf(holder, cluster, prefixOf(self))
+    return virtual && virtualReachWords(virtual)
+  }
+
+  /** Keys of a cluster's own service accounts have one target only, and trusts and keys may be inactive. */
+  function holderOf(object: AccessKey | Trust, kind: string): Holder[] {
+    const { status } = object
+    const hasTarget = status !== undefined && 'target' in status && status.target !== undefined
+    const why = status?.phase === 'Active' && !hasTarget ? whyOf(object as Asking) : undefined
+    return why === undefined ? [] : [{ object, kind, why }]
+  }
+
   return (
     <section class="stack" aria-labelledby="reaching">
-      <h2 id="reaching">Who may get a token for it</h2>
+      <h2 id="reaching">Who may get a {namespace === undefined ? 'token for' : 'kube config of'} it</h2>
       <FreshList query={keys} what="keys">
         {({ items, more }) => {
           const holders = [
-            ...items.flatMap((one) => holderOf(one, isSession(one) ? 'key of one command' : 'key', name)),
-            ...(trusts.data?.items ?? []).flatMap((one) => holderOf(one, 'trust', name)),
+            ...items.flatMap((one) => holderOf(one, isSession(one) ? 'key of one command' : 'key')),
+            ...(trusts.data?.items ?? []).flatMap((one) => holderOf(one, 'trust')),
           ]
           asked.current = holders.flatMap(({ object, kind }) => (kind === 'trust' ? [] : [object.metadata.name]))
           return (
@@ -51,10 +76,13 @@ export function Reaching({ name, spec: { tokens } }: { name: string; spec: NonNu
               <p class="muted">
                 Of the active keys and trusts that you may list{more && `, of which not all were read`}. What a token
                 may do there is up to the scope and the RBAC of the cluster.
-                {tokens === 'ServiceAccounts' &&
+                {namespace === undefined &&
+                  cluster.spec?.tokens === 'ServiceAccounts' &&
                   ' Service accounts issue its tokens: only those who may use it get one.'}
               </p>
-              <Asked keys={items} name={name} />
+              <Asked
+                by={items.filter(({ spec: { scope }, status }) => status?.mayReview && scope && isNamedIn(scope))}
+              />
               {trusts.error !== undefined && trusts.data === undefined && (
                 <p class="muted">Trusts could not be read.</p>
               )}
@@ -65,14 +93,10 @@ export function Reaching({ name, spec: { tokens } }: { name: string; spec: NonNu
                   of="Keys and trusts"
                   items={holders}
                   keyOf={({ object }) => object.metadata.uid}
-                  textOf={({ object, kind, reach }) =>
-                    [
-                      object.metadata.name,
-                      object.spec.displayName,
-                      ownerInWords(object.status?.owner),
-                      kind,
-                      REACH_WORDS[reach],
-                    ].join('\n')
+                  textOf={({ object, kind, why }) =>
+                    [object.metadata.name, object.spec.displayName, ownerInWords(object.status?.owner), kind, why].join(
+                      '\n',
+                    )
                   }
                   columns={[
                     [
@@ -91,7 +115,7 @@ export function Reaching({ name, spec: { tokens } }: { name: string; spec: NonNu
                     ],
                     ['Kind', ({ kind }) => kind],
                     ['Owner', ({ object }) => <Foreign text={ownerInWords(object.status?.owner)} />],
-                    ['Why', ({ reach }) => REACH_WORDS[reach]],
+                    ['Why', ({ why }) => why],
                     uses && [
                       'Last use there',
                       ({ object, kind }) => kind !== 'trust' && (uses.get(object.metadata.name) ?? 'unknown'),
@@ -115,20 +139,12 @@ export function Reaching({ name, spec: { tokens } }: { name: string; spec: NonNu
   )
 }
 
-/** Keys of a cluster's own service accounts have one target only, and trusts and keys may be inactive. */
-function holderOf(object: AccessKey | Trust, kind: string, cluster: string): Holder[] {
-  const { status } = object
-  const hasTarget = status !== undefined && 'target' in status && status.target !== undefined
-  const reach = status?.phase === 'Active' && !hasTarget ? reachOf(object as AccessKey, cluster) : undefined
-  return reach === undefined ? [] : [{ object, kind, reach }]
-}
-
 /** Says when the cluster has asked keyplane last, with the keys that it has for that. */
-function Asked({ keys, name }: { keys: readonly AccessKey[]; name: string }) {
-  const asking = keys.filter(
-    ({ spec: { scope }, status }) => status?.mayReview && scope?.clusters?.some(({ cluster }) => cluster === name),
-  )
-  const last = asking.map(({ status }) => status?.lastActivity ?? '').sort().at(-1)
+function Asked({ by: asking }: { by: readonly AccessKey[] }) {
+  const [last] = asking
+    .flatMap(({ status }) => status?.lastActivity ?? [])
+    .sort()
+    .reverse()
   if (asking.length === 0) return null
   return (
     <p>
@@ -155,7 +171,7 @@ async function lastUses(api: Api, cluster: string, names: readonly string[]): Pr
     names.slice(0, MOST_USES).map(async (name): Promise<[string, string]> => {
       try {
         const { status } = await api.send<{ status?: KeyUsage }>(paths.usage(name))
-        return [name, lastUseWords(status ?? { recording: false }, `clusters/${cluster}`)]
+        return [name, lastUseWords(status ?? { recording: false }, cluster)]
       } catch (error) {
         if (error instanceof ApiError && [403, 404].includes(error.code)) return [name, 'unknown']
         throw error

@@ -1,4 +1,6 @@
 /** Says in words what a cluster is like. */
+
+import { opens } from '../../../../core/src/accessrules.ts'
 import type { Cluster, VirtualCluster } from '../../../../core/src/objects.ts'
 import { type AccessRule, namedIn } from '../../text/access.ts'
 import type { Place } from './ways.ts'
@@ -52,12 +54,6 @@ export function endpointOf({ spec }: VirtualCluster): string | undefined {
   const { enabled, host } = spec?.accessPoint?.ingress ?? {}
   return enabled === false || !host ? undefined : host
 }
-
-/** Reports whether an access rule lets those whom it names create kube configs, as `mayAccess` decides. */
-export const opens = ({ verbs = [], subresources = [] }: AccessRule): boolean =>
-  subresources.includes('kubeconfig')
-    ? verbs.some((one) => ['use', 'create', '*'].includes(one))
-    : subresources.length === 0 && verbs.includes('use')
 
 /** Returns who gets kube configs of a cluster: `administrators, team shop`. */
 export const usersOf = (access: readonly AccessRule[] = [], owner = 'nobody'): string =>

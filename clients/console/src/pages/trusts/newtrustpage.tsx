@@ -89,7 +89,7 @@ function OfTrust({ name, isEdited, ...form }: Omit<FormProps, 'first'> & { name:
     return <Form {...form} {...(isEdited ? { first: draft, edited: trust } : { first: { ...draft, name: '' } })} />
   return (
     <Notice tone="warn" title="The form cannot show this trust.">
-      <p>It has claims, patterns or entries of a scope for which the form has no fields. This opens it as YAML:</p>
+      <p>The form has no fields for some of its claims or its scope. This opens it as YAML:</p>
       <Code title="kubectl" text={`kubectl edit federatedidentitycredentials ${shellWord(name)}\n`} />
     </Notice>
   )
