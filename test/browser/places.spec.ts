@@ -237,12 +237,25 @@ describe('the page of connected clusters', () => {
     onCleanup(async () => void (await server.call(EU, { method: 'DELETE' })))
   })
 
-  test('tells an administrator the command that connects one, and others whom to ask', async ({
+  test('tells an administrator the commands that connect one, and others whom to ask', async ({
     page,
     server,
     openPage,
   }) => {
-    await visit(page, server.adminKey, 'Clusters')
+    await visit(page, server.adminKey, 'Virtual clusters')
+    await press(button(page, 'Connect'))
+    for (const [label, text] of [
+      ['Project', 'shop'],
+      ['Name', 'dev'],
+      ['Team that owns it', 'shop'],
+    ] as const) {
+      await tabTo(dialog(page).getByLabel(label, { exact: true }))
+      await page.keyboard.type(text)
+    }
+    expect(await dialog(page).getByRole('region', { name: 'Run it where' }).innerText()).toContain('--for vcluster')
+    expect(await axeProblems(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await press(page.getByRole('navigation').getByRole('link', { name: 'Clusters', exact: true }))
     await page.getByRole('heading', { name: 'No connected clusters yet' }).waitFor()
     await press(button(page, 'Connect'))
     await tabTo(dialog(page).getByLabel('How'))

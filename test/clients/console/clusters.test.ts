@@ -14,8 +14,11 @@ import {
   curlFileCommand,
   dailyCommands,
   fileNameOf,
+  isTeam,
   pathProblem,
+  registerCommands,
   specOf,
+  trimmed,
 } from '../../../clients/console/src/pages/clusters/ways.ts'
 import {
   endpointOf,
@@ -285,7 +288,7 @@ describe('the command that connects a cluster', () => {
     ['eks', ' /a b ', 'k3s', "'/a b' --eks EU_1 --region eu-west-1"],
     ['accounts', '~/$x', 'k3s', "~/'$x' --tokens service-accounts"],
   ] as const)('by %s has each text as one word', (how, file, platform, rest) =>
-    expect(connectCommand({ how, name: 'eu', file, platform, eks: 'EU_1', region: 'eu-west-1' })).toBe(
+    expect(connectCommand({ how, ...trimmed({ name: 'eu', file, platform, eks: 'EU_1', region: 'eu-west-1' }) })).toBe(
       `keyplane clusters connect eu --from-kubeconfig ${rest}\n`,
     ),
   )
@@ -294,6 +297,23 @@ describe('the command that connects a cluster', () => {
     const given = { how: 'eks', name: 'eu', file: 'x', platform: '', eks: '', region: 'r' } as const
     expect(connectCommand(given)).toContain(' --eks eu ')
   })
+})
+
+test('a virtual cluster is registered by commands with the address and the authority in its kube config', async () => {
+  const given = { project: 'shop', name: 'dev', file: "/it's", team: 'Shop: EU' }
+  const config = `printf '%s|' "$*" >&2; case "$*" in *.server}) echo https://dev.example.com:6443 ;; *) echo 'Q0E=' ;; esac`
+  const ran = promisify(execFile)('bash', [], { env: { PATH: process.env.PATH } })
+  const stubs = `kubectl() { case "$1" in create) cat ;; *) ${config} ;; esac; }\nkeyplane() { echo "$@"; }\n`
+  feed(ran.child, stubs + registerCommands(given, 'p-'))
+  const { stdout, stderr } = await ran
+  expect(stderr).toMatch(
+    /^--kubeconfig \/it's config view (.*\.server}\|)--kubeconfig .*\.certificate-authority-data}\|$/,
+  )
+  expect(stdout).toContain('metadata:\n  namespace: p-shop\n  name: dev\n')
+  expect(stdout).toContain('  owner:\n    team: "Shop: EU"\n')
+  expect(stdout).toContain('      host: "dev.example.com:6443"\n  certificateAuthorityData: "Q0E="\n')
+  expect(stdout.split('\n').at(-2)).toBe('clusters connect shop/dev --for vcluster')
+  expect(['$(x)', 'a`x`', 'a\\', '"', "'", '', ' '].filter(isTeam)).toEqual([])
 })
 
 describe('the file for curl', () => {

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
 import { Badge } from '../../components/badge.tsx'
-import { DocumentationLink } from '../../components/documentationlink.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
@@ -33,7 +32,6 @@ export function ClustersPage({ route: { page, query } }: { route: Route }) {
       title={kind.title}
       about={kind.about}
       actions={
-        kind === CONNECTED &&
         isAdministrator(self) && (
           <button type="button" class="primary" aria-haspopup="dialog" onClick={() => open(true)}>
             Connect
@@ -42,7 +40,7 @@ export function ClustersPage({ route: { page, query } }: { route: Route }) {
       }
     >
       <Fresh query={clusters}>{(data) => <ClusterList kind={kind} data={data} asked={asked} />}</Fresh>
-      {isOpen && <DialogPart dialog={connect} onClose={() => open(false)} />}
+      {isOpen && <DialogPart dialog={connect} kind={kind} onClose={() => open(false)} />}
     </Page>
   )
 }
@@ -141,17 +139,15 @@ function Limited({ kind, only, asked }: { kind: ClusterKind; only: Places; asked
 }
 
 /** Tells administrators how to make the first one, and others whom to ask. */
-function None({ kind: { none, noun, docs } }: { kind: ClusterKind }) {
+function None({ kind: { none, noun } }: { kind: ClusterKind }) {
   return (
     <Empty title={`No ${noun}s yet`}>
       <p>{none.what}</p>
-      {isAdministrator(useSession().self) ? (
-        <p>
-          See <DocumentationLink page={docs} />.
-        </p>
-      ) : (
-        <p>{none.whom} Ask an administrator of keyplane.</p>
-      )}
+      <p>
+        {isAdministrator(useSession().self)
+          ? 'Connect shows the commands that add one.'
+          : `${none.whom} Ask an administrator of keyplane.`}
+      </p>
     </Empty>
   )
 }

@@ -1,11 +1,14 @@
 import { useState } from 'preact/hooks'
 import { isName } from '../../../../core/src/forms.ts'
+import { prefixOf } from '../../../../core/src/projects.ts'
 import { Code } from '../../components/code.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { DocumentationLink } from '../../components/documentationlink.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
-import { type Connected, connectCommand, type How } from './ways.ts'
+import { useSession } from '../../session/session.ts'
+import { type ClusterKind, VIRTUAL } from './kinds.ts'
+import { connectCommand, type How, isTeam, registerCommands, trimmed } from './ways.ts'
 
 const WAYS: readonly (readonly [how: How, words: string, hint: string])[] = [
   [
@@ -23,46 +26,69 @@ const WAYS: readonly (readonly [how: How, words: string, hint: string])[] = [
 
 const PLATFORMS = [['', 'Any'], ...['kubeadm', 'k3s', 'rke2', 'talos'].map((one) => [one, one] as const)] as const
 
-const EMPTY: Connected = { how: 'flags', name: '', file: '~/.kube/config', platform: '', eks: '', region: '' }
+const EMPTY = { name: '', file: '~/.kube/config', platform: '', eks: '', region: '', project: '', team: '' }
 
-/** Shows the command that connects a cluster. */
-export function ConnectDialog({ onClose }: { onClose(): void }) {
+/** Shows the command that connects a cluster, or registers a virtual cluster. */
+export function ConnectDialog({ kind, onClose }: { kind: ClusterKind; onClose(): void }) {
+  const { self } = useSession()
+  const [how, choose] = useState<How>('flags')
   const [given, setGiven] = useState(EMPTY)
-  const { how, name, file, region } = given
-  const set = (part: Partial<Connected>) => setGiven((before) => ({ ...before, ...part }))
-  const text = (member: 'name' | 'file' | 'eks' | 'region', label: string, hint?: string) => (
-    <TextField label={label} hint={hint} value={given[member]} onInput={(value) => set({ [member]: value })} />
+  const isVirtual = kind === VIRTUAL
+  const text = (member: keyof typeof given, label: string, hint?: string) => (
+    <TextField
+      label={label}
+      hint={hint}
+      value={given[member]}
+      onInput={(value) => setGiven((before) => ({ ...before, [member]: value }))}
+    />
   )
-  const isComplete = isName(name.trim()) && file.trim() !== '' && (how !== 'eks' || region.trim() !== '')
+  const texts = trimmed(given)
+  const isComplete =
+    isName(texts.name) &&
+    texts.file !== '' &&
+    (isVirtual ? isName(texts.project) && isTeam(texts.team) : how !== 'eks' || texts.region !== '')
   return (
-    <Dialog title="Connect a cluster" onClose={onClose} isWide>
-      <SelectField
-        label="How"
-        hint={WAYS.find(([one]) => one === how)?.[2]}
-        value={how}
-        options={WAYS.map(([one, words]) => [one, words])}
-        onChange={(one: How) => set({ how: one })}
-      />
-      {text('name', 'Name', 'Scopes and tokens name the cluster so.')}
-      {text('file', 'Its kube config, on your machine')}
-      {how === 'flags' && (
-        <SelectField
-          label="Control plane"
-          value={given.platform}
-          options={PLATFORMS}
-          onChange={(platform: string) => set({ platform })}
-        />
+    <Dialog title={`Connect a ${isVirtual ? kind.noun : 'cluster'}`} onClose={onClose} isWide>
+      {isVirtual ? (
+        <>
+          {text('project', 'Project')}
+          {text('name', 'Name', 'Scopes name it PROJECT/NAME.')}
+          {text('team', 'Team that owns it')}
+        </>
+      ) : (
+        <>
+          <SelectField
+            label="How"
+            hint={WAYS.find(([one]) => one === how)?.[2]}
+            value={how}
+            options={WAYS.map(([one, words]) => [one, words])}
+            onChange={(one: How) => choose(one)}
+          />
+          {text('name', 'Name', 'Scopes and tokens name the cluster so.')}
+          {how === 'flags' && (
+            <SelectField
+              label="Control plane"
+              value={given.platform}
+              options={PLATFORMS}
+              onChange={(platform: string) => setGiven({ ...given, platform })}
+            />
+          )}
+          {how === 'eks' && text('eks', 'Name in Amazon EKS, if it is another')}
+          {how === 'eks' && text('region', 'Region', 'Such as eu-west-1.')}
+        </>
       )}
-      {how === 'eks' && text('eks', 'Name in Amazon EKS, if it is another')}
-      {how === 'eks' && text('region', 'Region', 'Such as eu-west-1.')}
+      {text('file', 'Its kube config, on your machine')}
       {isComplete ? (
-        <Code title="Run it where the kube config is" text={connectCommand(given)} />
+        <Code
+          title="Run it where the kube config is"
+          text={isVirtual ? registerCommands(texts, prefixOf(self)) : connectCommand({ how, ...texts })}
+        />
       ) : (
         <p class="hint">The command comes when the fields are filled.</p>
       )}
       <p class="hint">
-        It says what it does, and may be repeated. See{' '}
-        <DocumentationLink page={how === 'eks' ? 'first-eks-cluster' : 'first-connected-cluster'} />.
+        {!isVirtual && 'It says what it does, and may be repeated. '}
+        See <DocumentationLink page={how === 'eks' ? 'first-eks-cluster' : kind.docs} />.
       </p>
       <div class="actions">
         <button type="button" onClick={onClose}>

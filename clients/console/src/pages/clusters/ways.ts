@@ -6,6 +6,7 @@ import { CURL_SECONDS, curlArguments, curlOptions } from '../../../../core/src/c
 import { paths } from '../../api/paths.ts'
 import { heredoc, option, shellWord } from '../../text/kubectl.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
+import { toYaml } from '../../text/yaml.ts'
 
 /** A token in the file, a client certificate in the file, or the command curl, which fetches tokens. */
 export type Way = 'token' | 'certificate' | 'curl'
@@ -109,16 +110,51 @@ export interface Connected {
   region: string
 }
 
-/** Returns the command that connects a cluster. The shell knows the home folder in the path of the file. */
-export function connectCommand({ how, platform, ...texts }: Connected): string {
-  const { name, file, eks, region } = Object.fromEntries(
-    Object.entries(texts).map(([member, text]) => [member, text.trim()]),
-  ) as typeof texts
-  const path = file.startsWith('~/') ? `~/${shellWord(file.slice(2))}` : shellWord(file)
+/** Returns the texts of a form without the blanks around them. */
+export const trimmed = <T extends Record<string, string>>(texts: T): T =>
+  Object.fromEntries(Object.entries(texts).map(([member, text]) => [member, text.trim()])) as T
+
+/** Returns the path as a word of a shell, which knows the home folder. */
+const pathWord = (file: string): string => (file.startsWith('~/') ? `~/${shellWord(file.slice(2))}` : shellWord(file))
+
+/** Returns the command that connects a cluster. */
+export function connectCommand({ how, platform, name, file, eks, region }: Connected): string {
   const more = {
     flags: platform && ` ${option('--for', platform)}`,
     eks: ` ${option('--eks', eks || name)} ${option('--region', region)}`,
     accounts: ' --tokens service-accounts',
   }
-  return `keyplane clusters connect ${shellWord(name)} --from-kubeconfig ${path}${more[how]}\n`
+  return `keyplane clusters connect ${shellWord(name)} --from-kubeconfig ${pathWord(file)}${more[how]}\n`
+}
+
+/** A virtual cluster as the form names it. */
+export interface Registered {
+  project: string
+  name: string
+  /** Its kube config on the machine of the person. */
+  file: string
+  /** The team that owns it. */
+  team: string
+}
+
+/** Reports whether a team can stand in the commands: a shell reads them, and changes nothing in this. */
+export const isTeam = (team: string): boolean => /^\w[\w .:@-]*$/.test(team)
+
+/** Returns the commands that register a virtual cluster with the address in its kube config, and write what it needs to accept tokens. */
+export function registerCommands({ project, name, file, team }: Registered, prefix: string): string {
+  const instance = {
+    apiVersion: 'management.platform/v1',
+    kind: 'VirtualClusterInstance',
+    metadata: { namespace: prefix + project, name },
+    spec: {
+      owner: { team },
+      accessPoint: { ingress: { enabled: true, host: '$(of server | cut -c 9-)' } },
+      certificateAuthorityData: '$(of certificate-authority-data)',
+    },
+  }
+  return `of() { kubectl --kubeconfig ${pathWord(file)} config view --minify --raw --flatten -o jsonpath="{.clusters[0].cluster.$1}"; }
+kubectl create -f - <<EOF
+${toYaml(instance)}EOF
+keyplane clusters connect ${shellWord(`${project}/${name}`)} --for vcluster
+`
 }
