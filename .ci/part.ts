@@ -89,13 +89,20 @@ async function readReport(file: string, root: string): Promise<Report | undefine
         .map(({ fullName, failureMessages: [error = ''] = [] }) => ({
           file: relative(root, name),
           name: fullName,
-          reason: stripVTControlCharacters(error).split('\n', 1).join().slice(0, LONGEST_REASON),
+          reason: reasonOf(stripVTControlCharacters(error), name),
         })),
     )
     return { passed: numPassedTests, failed: numFailedTests, failures }
   } catch {
     return undefined
   }
+}
+
+/** Returns the first line of an error, and the line of the test file from which it comes. */
+function reasonOf(error: string, file: string): string {
+  const [first = '', ...stack] = error.split('\n')
+  const line = stack.find((one) => one.includes(`${file}:`))?.split(`${file}:`)[1]
+  return first.slice(0, LONGEST_REASON) + (line === undefined ? '' : ` (line ${Number.parseInt(line, 10)})`)
 }
 
 /**

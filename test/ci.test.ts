@@ -42,8 +42,9 @@ describe('a part', () => {
   test('counts failed tests once, and not its exit code too', async () =>
     expect(await run(true, `${reporting(5, 2)} process.exit(1)`)).toMatchObject({ passed: 5, failed: 2, problems: [] }))
 
-  test('names the tests that failed, with their files and reasons', async () => {
-    const failureMessages = ['\u001b[31mError: two\u001b[39m keys\n    at test']
+  test('names the tests that failed, with their files, lines and reasons', async () => {
+    const file = join(process.cwd(), 'test/some.test.ts')
+    const failureMessages = [`\u001b[31mError: two\u001b[39m keys\n    at support.ts:7:1\n    at ${file}:12:5`]
     const assertions = ['passed', 'failed'].map((status) => ({
       status,
       fullName: `a test that ${status}`,
@@ -52,12 +53,12 @@ describe('a part', () => {
     const report = {
       numPassedTests: 1,
       numFailedTests: 1,
-      testResults: [{ name: join(process.cwd(), 'test/some.test.ts'), assertionResults: assertions }],
+      testResults: [{ name: file, assertionResults: assertions }],
     }
     const script = `require('node:fs').writeFileSync(process.argv.at(-1).split('=')[1], ${JSON.stringify(JSON.stringify(report))})`
     expect(await run(true, script)).toMatchObject({
       failed: 1,
-      failures: [{ file: 'test/some.test.ts', name: 'a test that failed', reason: 'Error: two keys' }],
+      failures: [{ file: 'test/some.test.ts', name: 'a test that failed', reason: 'Error: two keys (line 12)' }],
     })
   })
 
