@@ -536,8 +536,14 @@ describe('Access check', () => {
     await signIn(page, server.adminKey)
     expect(await verdict(page)).toBe(false)
     await press(answer(page).getByRole('button', { name: 'Add it' }))
-    await dialog(page).getByText('The server would do this. Nothing is changed yet.').waitFor()
-    await press(button(page, 'Add it'))
+    await dialog(page).getByText('The server would save this. Nothing is saved yet.').waitFor()
+    expect(await dialog(page).getByRole('listitem').allInnerTexts()).toEqual([expect.stringMatching(/^\+ /)])
+    expect(
+      await dialog(page)
+        .getByRole('button', { name: /^Remove entry/ })
+        .count(),
+    ).toBe(2)
+    await press(button(page, 'Save'))
     await answer(page)
       .getByRole('heading', { name: /^Allowed/ })
       .waitFor()

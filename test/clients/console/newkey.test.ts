@@ -2,15 +2,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
-import { newRow, rowsOfScope, type ScopeRow, scopeOf } from '../../../clients/console/src/components/scope/scoperows.ts'
 import {
-  emptyForm,
-  type Form,
-  formLike,
-  hasOtherScope,
-  keyOf,
-  ownGroups,
-} from '../../../clients/console/src/pages/newkey/form.ts'
+  newRow,
+  rowFieldOf,
+  rowsOfScope,
+  type ScopeRow,
+  scopeOf,
+  scopeProblems,
+} from '../../../clients/console/src/components/scope/scoperows.ts'
+import { emptyForm, type Form, formLike, keyOf, ownGroups } from '../../../clients/console/src/pages/newkey/form.ts'
 import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.ts'
 import { fieldOf, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
 import type { Scope, Self } from '../../../clients/core/src/objects.ts'
@@ -85,12 +85,12 @@ describe('the form of a key like another', () => {
 
   test('has the rows of every kind of scope', () => {
     const { scope } = keyOf(scoped(...EVERY_KIND)).spec
-    expect(scopeOf(rowsOfScope(scope ?? {}) ?? [])).toEqual(scope)
+    expect(scopeOf(rowsOfScope(scope ?? {}))).toEqual(scope)
   })
 
   test('has a row for each resource of a rule', () => {
     const [pods, apps] = [{ resources: ['pods'] }, { group: 'apps', resources: ['deployments'] }]
-    expect(scopeOf(rowsOfScope({ rules: [{ verbs: ['get'], resources: [pods, apps] }] }) ?? [])).toEqual({
+    expect(scopeOf(rowsOfScope({ rules: [{ verbs: ['get'], resources: [pods, apps] }] }))).toEqual({
       rules: [
         { verbs: ['get'], resources: [pods] },
         { verbs: ['get'], resources: [apps] },
@@ -108,10 +108,18 @@ describe('the form of a key like another', () => {
       ],
     },
     { allowPlatformCli: true },
-    { projects: [] },
-  ])('does not pretend to show the scope %j', (scope) => {
-    expect(hasOtherScope(keyLike({ spec: { scope } }))).toBe(true)
-    expect(like({ scope })).toMatchObject({ isScoped: true, rows: [{ project: '' }] })
+    { projects: [{ project: 'a', other: 'x' } as object] },
+  ])('keeps what fields cannot say of the scope %j', (scope) => {
+    const { rows, isScoped } = like({ scope })
+    expect([isScoped, scopeOf(rows)]).toEqual([true, scope])
+    expect(rows.map(({ alone }) => alone)).toContainEqual(expect.anything())
+  })
+
+  test('has a field for a refusal of what stays as it is', () => {
+    const rows = rowsOfScope({ rules: [{ verbs: ['get'] }, { cluster: 'c' }] })
+    expect(rows.map(({ alone }) => alone)).toEqual([undefined, { rules: [{ cluster: 'c' }] }])
+    expect(rowFieldOf('spec.scope.rules[1].cluster', rows)).toBe('2.verbs')
+    expect(scopeProblems(rows)).toEqual([])
   })
 })
 

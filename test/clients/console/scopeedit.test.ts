@@ -2,19 +2,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
-import { newRow, scopeOf } from '../../../clients/console/src/components/scope/scoperows.ts'
-import {
-  editedScope,
-  isOther,
-  refusedRows,
-  scopeEditOf,
-} from '../../../clients/console/src/pages/key/actions/scopeedit.ts'
+import { newRow } from '../../../clients/console/src/components/scope/scoperows.ts'
+import { editedScope, refusedRows, scopeEditOf } from '../../../clients/console/src/pages/key/actions/scopeedit.ts'
 import { viewWords } from '../../../clients/console/src/text/scopeentries.ts'
 import type { Scope } from '../../../clients/core/src/objects.ts'
 import { scopeDiff } from '../../../clients/core/src/scopechange.ts'
 import { evaluate } from '../../../lib/access/scopes/evaluate.ts'
 import * as arbitrary from '../../lib/access/arbitraries.ts'
-import { keyOf } from './keys.ts'
 
 const options = { projectNamespacePrefix: 'p-' }
 
@@ -58,16 +52,16 @@ describe('the difference of two scopes', () => {
 
 describe('an edit of a scope', () => {
   const scope: Scope = { projects: [{ project: 'a' }], clusters: [{ cluster: 'c' }] }
-  const keyWith = (one: Scope | undefined) => keyOf({ spec: { scope: one } })
+  const several: Scope = { rules: [{ resources: [{ resources: ['pods'] }, { group: 'apps' }] }] }
 
-  test.each([undefined, {}, scope])('of %j changes nothing at first', (one) =>
-    expect(editedScope(scopeEditOf(keyWith(one)))).toEqual(one),
+  test.each([undefined, {}, scope, several, { allowPlatformCli: true }])('of %j changes nothing at first', (one) =>
+    expect(editedScope(scopeEditOf(one))).toEqual(one),
   )
 
-  test('of a scope that rows cannot say begins with none of it', () => {
-    const key = keyWith({ allowPlatformCli: true })
-    expect([isOther(key), scopeOf(scopeEditOf(key).rows)]).toEqual([true, { projects: [{ project: '' }] }])
-    expect([isOther(keyWith(scope)), isOther(keyWith(undefined))]).toEqual([false, false])
+  test('of no scope, and to none', () => {
+    expect(editedScope({ ...scopeEditOf(undefined), isScoped: true })).toEqual({ projects: [{ project: '' }] })
+    expect(editedScope({ ...scopeEditOf(scope), isScoped: false })).toBeUndefined()
+    expect(editedScope({ ...scopeEditOf(scope), rows: [newRow(1)] })).toEqual({ projects: [{ project: '' }] })
   })
 
   test('shows a refusal at its row, unless it is also about something else', () => {

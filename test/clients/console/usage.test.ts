@@ -1,7 +1,7 @@
 /** What the page of a key says about its usage. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ScopeStep, scopeChange } from '../../../clients/console/src/pages/key/actions/scopestep.ts'
+import { changeTo, dropChange, type ScopeChange } from '../../../clients/console/src/pages/key/actions/scopestep.ts'
 import { clusterWords, lineWords, recordingWords } from '../../../clients/console/src/pages/key/usage/usedlines.ts'
 import { applyJsonPatch, decodeJsonPatch } from '../../../lib/engine/meta/patch/jsonpatch.ts'
 import { keyOf } from './keys.ts'
@@ -66,24 +66,23 @@ test('a cluster that never asks is unknown', () => {
   )
 })
 
-describe('a step of a scope', () => {
+describe('a change of a scope', () => {
   const [wide, small] = [{ projects: [{ project: 'a' }], rules: [{}] }, { projects: [{ project: 'a' }] }]
-  const former = (scope?: object) =>
-    keyOf({ spec: { scope: small }, status: { formerScope: { ...(scope && { scope }) } } })
+  type Key = ReturnType<typeof keyOf>
+  const to = (scope?: object) => (key: Key) => changeTo(key, scope)
 
-  test.each<[string, ReturnType<typeof keyOf>, ScopeStep, object]>([
-    ['the smaller one', keyOf({ spec: { scope: wide } }), 'apply', { scope: small }],
-    ['the smaller one of a key without a scope', keyOf({ spec: { scope: undefined } }), 'apply', { scope: small }],
-    ['the former one', former(wide), 'back', { scope: wide }],
-    ['the former one, which is none', former(), 'back', {}],
+  test.each<[string, Key, (key: Key) => ScopeChange, object]>([
+    ['another one', keyOf({ spec: { scope: wide } }), to(small), { scope: small }],
+    ['one for a key without a scope', keyOf({ spec: { scope: undefined } }), to(small), { scope: small }],
+    ['none', keyOf({ spec: { scope: small } }), to(), {}],
     [
       'without those that were added',
       keyOf({ spec: { scope: wide }, status: { addedScopes: [small] } }),
-      'drop',
+      dropChange,
       { scope: wide, dropAddedScopes: true },
     ],
-  ])('makes just this of the key, and asks for the version that was seen: %s', (_, key, step, spec) => {
-    const { patch, isDone } = scopeChange(key, step, small)
+  ])('makes just this of the key, and asks for the version that was seen: %s', (_, key, changeOf, spec) => {
+    const { patch, isDone } = changeOf(key)
     const { operations } = decodeJsonPatch(Buffer.from(JSON.stringify(patch)))
     const changed = applyJsonPatch(key as never, operations).value as unknown as typeof key
     expect(changed).toEqual({ ...key, spec })

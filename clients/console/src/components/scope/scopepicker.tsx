@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { type KnownClusters, placesIn, unknownPlaces } from '../../../../core/src/words/places.ts'
+import { toYaml } from '../../text/yaml.ts'
 import { Foreign } from '../foreign.tsx'
 import { SelectField } from '../forms/selectfield.tsx'
 import { TextField } from '../forms/textfield.tsx'
@@ -66,8 +67,8 @@ interface RowProps {
 
 function Row({ row, number, known: { virtualClusters, connected }, problem, onChange, onRemove }: RowProps) {
   const id = useId()
-  const { kind } = row
-  const hint = kind === 'role' ? roleHint(row.role) : KIND_WORDS[kind][1]
+  const { kind, alone } = row
+  const hint = alone ? undefined : kind === 'role' ? roleHint(row.role) : KIND_WORDS[kind][1]
   const projects = [...virtualClusters.keys()]
   const names = virtualClusters.get(row.project.trim()) ?? []
   const unknown = unknownPlaces(placesIn(scopeOf([row])), virtualClusters)
@@ -81,38 +82,43 @@ function Row({ row, number, known: { virtualClusters, connected }, problem, onCh
       onInput={(value) => onChange({ ...row, [member]: value })}
     />
   )
+  const fields = (
+    <>
+      <SelectField
+        label="Allows"
+        value={kind}
+        options={KINDS.map((one) => [one, KIND_WORDS[one][0]])}
+        onChange={(one: RowKind) => onChange({ ...row, kind: one })}
+      />
+      {(kind === 'project' || kind === 'virtualCluster' || kind === 'space') && part('project', 'Project', projects)}
+      {kind === 'virtualCluster' && part('name', 'Virtual cluster', names)}
+      {kind === 'space' && part('name', 'Space')}
+      {kind === 'cluster' && part('name', 'Connected cluster', connected)}
+      {kind === 'role' && (
+        <SelectField
+          label="Role"
+          value={row.role}
+          options={Object.keys(ROLE_HINTS).map((one) => [one, one])}
+          onChange={(role) => onChange({ ...row, role })}
+        />
+      )}
+      {kind === 'role' && LIMITABLE.includes(row.role) && part('where', 'Only in (optional)')}
+      {kind === 'rule' && (
+        <>
+          {part('verbs', 'Verbs')}
+          {part('resources', 'Resources')}
+          {part('group', 'API group')}
+          {part('names', 'Names')}
+          {part('namespaces', 'Namespaces')}
+        </>
+      )}
+    </>
+  )
   return (
     <fieldset class="stack row" data-row={row.id} aria-describedby={hint && id}>
       <legend class="hidden">Entry {number}</legend>
       <div class="parts">
-        <SelectField
-          label="Allows"
-          value={kind}
-          options={KINDS.map((one) => [one, KIND_WORDS[one][0]])}
-          onChange={(one: RowKind) => onChange({ ...row, kind: one })}
-        />
-        {(kind === 'project' || kind === 'virtualCluster' || kind === 'space') && part('project', 'Project', projects)}
-        {kind === 'virtualCluster' && part('name', 'Virtual cluster', names)}
-        {kind === 'space' && part('name', 'Space')}
-        {kind === 'cluster' && part('name', 'Connected cluster', connected)}
-        {kind === 'role' && (
-          <SelectField
-            label="Role"
-            value={row.role}
-            options={Object.keys(ROLE_HINTS).map((one) => [one, one])}
-            onChange={(role) => onChange({ ...row, role })}
-          />
-        )}
-        {kind === 'role' && LIMITABLE.includes(row.role) && part('where', 'Only in (optional)')}
-        {kind === 'rule' && (
-          <>
-            {part('verbs', 'Verbs')}
-            {part('resources', 'Resources')}
-            {part('group', 'API group')}
-            {part('names', 'Names')}
-            {part('namespaces', 'Namespaces')}
-          </>
-        )}
+        {alone ? <pre>{toYaml(alone)}</pre> : fields}
         <button type="button" class="quiet remove" aria-label={`Remove entry ${number}`} onClick={onRemove}>
           Remove
         </button>

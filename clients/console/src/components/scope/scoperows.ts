@@ -10,7 +10,7 @@ export interface Problem {
   text: string
 }
 
-type Part = Exclude<keyof ScopeRow, 'id' | 'kind'>
+type Part = Exclude<keyof ScopeRow, 'id' | 'kind' | 'alone'>
 
 /** The list of the scope for each kind of row, and the members of its entries that are parts of the row. */
 const LISTS = {
@@ -40,6 +40,8 @@ export interface ScopeRow {
   resources: string
   names: string
   namespaces: string
+  /** An entry that the other parts cannot say, alone in a scope. It stays as it is. */
+  alone?: Scope
 }
 
 export const newRow = (id: number): ScopeRow => ({
@@ -91,55 +93,69 @@ function ruleEntry({ verbs, group, resources, names, namespaces }: ScopeRow): ob
 }
 
 export function scopeOf(rows: readonly ScopeRow[]): Scope {
-  const scope: Record<string, object[]> = {}
+  const scope: Record<string, unknown> = {}
   for (const row of rows) {
-    const { list } = LISTS[row.kind]
-    scope[list] = [...(scope[list] ?? []), entryOf(row)]
+    for (const [list, value] of Object.entries(row.alone ?? { [LISTS[row.kind].list]: [entryOf(row)] }))
+      scope[list] = Array.isArray(value) ? [...((scope[list] as unknown[] | undefined) ?? []), ...value] : value
   }
   return scope
 }
 
 const text = (list: readonly string[] = []): string => list.join(', ')
 
-/** Returns the rows of a scope, or undefined if rows cannot say all of it: then they would allow more or less. */
-export function rowsOfScope(scope: Scope): ScopeRow[] | undefined {
-  const { roles = [], rules = [] } = scope
-  // A rule is about any of its resources, so a rule for each of them says the same.
-  const single = rules.flatMap((rule) =>
-    rule.resources?.length ? rule.resources.map((one) => ({ ...rule, resources: [one] })) : [rule],
-  )
-  const parts: Partial<ScopeRow>[] = [
-    ...(['project', 'virtualCluster', 'space', 'cluster'] as const).flatMap((kind) => {
-      const { list, members } = LISTS[kind]
-      const entries: readonly Readonly<Record<string, string>>[] = scope[list] ?? []
-      return entries.map((entry) => {
-        return {
-          kind,
-          ...Object.fromEntries(Object.entries(members).map(([member, part]) => [part, entry[member] ?? ''])),
-        }
-      })
-    }),
-    ...roles.map(({ role = '', projects = [], virtualClusters = [] }) => {
-      return { kind: 'role' as const, role, where: text([...projects, ...virtualClusters]) }
-    }),
-    ...single.map(({ verbs, resources: [one] = [], namespaces }) => ({
-      kind: 'rule' as const,
+/** Returns the rows of a scope. */
+export const rowsOfScope = (scope: Scope): ScopeRow[] =>
+  Object.entries(scope)
+    .flatMap(([list, value]): Scope[] => {
+      if (!Array.isArray(value)) return value ? [{ [list]: value }] : []
+      return value.flatMap((entry: Rule) =>
+        // A rule is about any of its resources, so a rule for each of them says the same.
+        list === 'rules' && entry.resources?.length
+          ? entry.resources.map((one) => ({ rules: [{ ...entry, resources: [one] }] }))
+          : [{ [list]: [entry] }],
+      )
+    })
+    .map((alone, index) => {
+      const row = { ...newRow(index + 1), ...partsOf(alone) }
+      return isSame(scopeOf([row]), alone) ? row : { ...row, alone }
+    })
+
+type Rule = NonNullable<Scope['rules']>[number]
+
+/** Returns the parts that say the only entry of a scope, as far as there are such. */
+function partsOf(scope: Scope): Partial<ScopeRow> {
+  const kind = KINDS.find((one) => LISTS[one].list in scope)
+  if (!kind) return {}
+  const { list, members } = LISTS[kind]
+  const [entry = {}]: readonly Entry[] = scope[list] ?? []
+  const { role, projects = [], virtualClusters = [], verbs, resources: [one] = [], namespaces } = entry
+  return {
+    kind,
+    ...Object.fromEntries(Object.entries(members).map(([member, part]) => [part, entry[member as 'project'] ?? ''])),
+    ...(kind === 'role' && { role: role ?? '', where: text([...projects, ...virtualClusters]) }),
+    ...(kind === 'rule' && {
       verbs: text(verbs),
       group: one?.group ?? '',
       resources: text(one?.resources),
       names: text(one?.resourceNames),
       namespaces: text(namespaces),
-    })),
-  ]
-  const rows = parts.map((part, index) => ({ ...newRow(index + 1), ...part }))
-  return isSame(scopeOf(rows), { ...scope, ...(rules.length > 0 && { rules: single }) }) ? rows : undefined
+    }),
+  }
+}
+
+/** What entries of the lists may have. */
+interface Entry extends Omit<Rule, 'virtualClusters'> {
+  project?: string
+  role?: string
+  projects?: string[]
+  virtualClusters?: string[]
 }
 
 /** Returns the field of the form for a path below `spec.scope`, such as `spec.scope.projects[0].project`. */
 export function rowFieldOf(path: string, rows: readonly ScopeRow[]): string | undefined {
   const counts = new Map<string, number>()
   for (const row of rows) {
-    const { list } = LISTS[row.kind]
+    const [list = ''] = Object.keys(scopeOf([row]))
     const index = counts.get(list) ?? 0
     counts.set(list, index + 1)
     const start = `spec.scope.${list}[${index}]`
@@ -160,7 +176,7 @@ function partOf(kind: RowKind, rest: string): string {
 
 /** Returns the parts that hold a secret. The server judges everything else. */
 export const scopeProblems = (rows: readonly ScopeRow[]): Problem[] =>
-  rows.flatMap(({ id, kind: _, ...parts }) =>
+  rows.flatMap(({ id, kind: _, alone: _alone, ...parts }) =>
     Object.entries(parts).flatMap(([part, text]) =>
       holdsValue(text) ? [{ field: `${id}.${part}`, text: LIKE_VALUE }] : [],
     ),

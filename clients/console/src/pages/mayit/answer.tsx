@@ -17,7 +17,7 @@ export interface Given {
   review: AccessReview
 }
 
-const scopeDialog = part(async () => (await import('../key/usage/scopestepdialog.tsx')).ScopeStepDialog)
+const scopeDialog = part(async () => (await import('../key/actions/scopedialog.tsx')).ScopeDialog)
 
 /** The answer to a question, with every step of the decision. */
 export function Answer({
@@ -107,8 +107,10 @@ function Missing({ entry, step, reviewed, refresh }: StepProps & { entry: NonNul
             <DialogPart
               dialog={scopeDialog}
               accessKey={reviewed}
-              step="add"
-              advised={joined(reviewed.spec.scope ?? {}, entry as Scope)}
+              suggested={{
+                scope: joined(reviewed.spec.scope ?? {}, entry as Scope),
+                about: 'The entry that allows the request is with the others of the scope.',
+              }}
               refresh={refresh}
               onClose={() => setOpen(false)}
             />

@@ -90,8 +90,7 @@ export const selfName = ({ user, team, subject = '' }: Self): string =>
 const OF_SERVER = 'management.platform/'
 
 /**
- * Returns the form of a key like this one, without a name. Of its groups it has those that the form shows. A scope that the form cannot
- * show is empty, and has to be chosen.
+ * Returns the form of a key like this one, without a name. Of its groups it has those that the form shows.
  */
 export function formLike(key: AccessKey, self: Self): Form {
   const { metadata, spec } = key
@@ -103,16 +102,12 @@ export function formLike(key: AccessKey, self: Self): Form {
     labels: withoutMark(Object.fromEntries(labels)),
     groups: ownGroups(self).filter((group) => spec.groups?.includes(group)),
     isScoped: spec.scope !== undefined,
-    rows: (spec.scope && rowsOfScope(spec.scope)) ?? emptyForm.rows,
+    rows: spec.scope ? rowsOfScope(spec.scope) : emptyForm.rows,
     ...choiceOf(spec.ttl),
     isFromLastUse: spec.ttlAfterLastActivity === true,
     sources: (spec.sourceCIDRs ?? []).join('\n'),
   }
 }
-
-/** Reports whether the form cannot show the scope of the key. */
-export const hasOtherScope = ({ spec }: AccessKey): boolean =>
-  spec.scope !== undefined && rowsOfScope(spec.scope) === undefined
 
 /** The spec of a key that somebody made for themselves names no owner, but its status does. */
 function ownerOf({ spec, status }: AccessKey, self: Self): { ownerKind: OwnerKind; owner: string } {

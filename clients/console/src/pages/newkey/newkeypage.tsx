@@ -8,7 +8,7 @@ import { useSession } from '../../session/session.ts'
 import { useQuery } from '../../session/usequery.ts'
 import type { Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
-import { emptyForm, formLike, hasOtherScope } from './form.ts'
+import { emptyForm, formLike } from './form.ts'
 import { NewKeyForm } from './newkeyform.tsx'
 
 /** Shows the form of a new key: an empty one, or that of a key like the one which the address names. */
@@ -32,16 +32,9 @@ function LikeKey({ name }: { name: string }) {
   const first = useRef<AccessKey>(undefined)
   first.current ??= read.data
   if (!first.current) return <Fresh query={read}>{() => null}</Fresh>
-  const isOther = hasOtherScope(first.current)
   return (
     <NewKeyForm first={formLike(first.current, self)}>
-      <Notice tone={isOther ? 'warn' : 'plain'} title={`Like the key ${visible(first.current.metadata.name)}`}>
-        {isOther && (
-          <p>
-            The form cannot show the scope of that key. Choose what the new one may do, or copy the YAML of the key.
-          </p>
-        )}
-      </Notice>
+      <Notice tone="plain" title={`Like the key ${visible(first.current.metadata.name)}`} />
     </NewKeyForm>
   )
 }

@@ -206,7 +206,7 @@ export function draftOf({ metadata, spec }: Trust, platform: Platform): Draft | 
     owner: (ownerKind && spec[ownerKind]) ?? '',
     name: metadata.name,
     displayName,
-    rows: (scope && rowsOfScope(scope)) ?? [],
+    rows: rowsOfScope(scope ?? {}),
     ttl,
     tokensOnly,
   }

@@ -89,7 +89,7 @@ function OfTrust({ name, isEdited, ...form }: Omit<FormProps, 'first'> & { name:
     return <Form {...form} {...(isEdited ? { first: draft, edited: trust } : { first: { ...draft, name: '' } })} />
   return (
     <Notice tone="warn" title="The form cannot show this trust.">
-      <p>The form has no fields for some of its claims or its scope. This opens it as YAML:</p>
+      <p>The form has no fields for some of its claims. This opens it as YAML:</p>
       <Code title="kubectl" text={`kubectl edit federatedidentitycredentials ${shellWord(name)}\n`} />
     </Notice>
   )
@@ -213,11 +213,6 @@ function Form({ platforms, first, providers, edited }: FormProps) {
           </p>
         </Notice>
         <Code title="YAML" text={objects.map(toYaml).join('---\n')} />
-        {isComplete && !edited && (
-          <p class="hint">
-            The button does the same as <code>kubectl create -f</code> with this file.
-          </p>
-        )}
       </section>
     </div>
   )

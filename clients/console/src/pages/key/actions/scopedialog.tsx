@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { AccessKey } from '../../../../../core/src/objects.ts'
+import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
 import { paths } from '../../../api/paths.ts'
 import { ApiError } from '../../../api/status.ts'
 import { Dialog } from '../../../components/dialog.tsx'
@@ -13,38 +13,42 @@ import { useSession } from '../../../session/session.ts'
 import { isSame } from '../../../text/same.ts'
 import type { ActionProps } from './actionprops.ts'
 import { Comparison } from './comparison.tsx'
-import { editedScope, isOther, refusedRows, type ScopeEdit, scopeEditOf } from './scopeedit.ts'
+import { editedScope, refusedRows, type ScopeEdit, scopeEditOf } from './scopeedit.ts'
 import { changeTo } from './scopestep.ts'
 import { useScopeChange } from './usescopechange.ts'
 
-/** Changes what the key may do, after a dry run, and says before what it gains and what it loses. */
-export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
+export interface ScopeDialogProps extends ActionProps {
+  /** What the dialog begins with in place of the scope of the key, and what it is. */
+  suggested?: { scope: Scope | undefined; about: string }
+}
+
+/** Changes what the key may do, after a dry run, and says before what it gains and what it loses. A suggestion is checked at once. */
+export function ScopeDialog({ accessKey, suggested, refresh, onClose }: ScopeDialogProps) {
   const { api } = useSession()
   const [seen, setSeen] = useState(accessKey)
   const { name } = seen.metadata
-  const [edit, setEdit] = useState(() => scopeEditOf(accessKey))
+  const first = suggested ? suggested.scope : accessKey.spec.scope
+  const [edit, setEdit] = useState(() => scopeEditOf(first))
   const [submits, setSubmits] = useState(0)
   const [isEmptyMeant, setEmptyMeant] = useState(false)
+  const { isScoped, rows } = edit
   const scope = editedScope(edit)
   const next = isSame(scope, seen.spec.scope) ? undefined : changeTo(seen, scope)
-  const isEmpty = edit.isScoped && edit.rows.length === 0
-  const own = edit.isScoped ? scopeProblems(edit.rows) : []
+  const isEmpty = scope !== undefined && Object.keys(scope).length === 0
+  const own = isScoped ? scopeProblems(rows) : []
   const set = (changes: Partial<ScopeEdit>) => setEdit((before) => ({ ...before, ...changes }))
   const done = `What ${name} may do was changed.`
   const { change, checked } = useScopeChange({ accessKey: seen, refresh, onClose }, next, done)
-  const refused = refusedRows(change.error, edit.rows)
+  useEffect(() => void (suggested && next && change.run()), [])
+  const refused = refusedRows(change.error, rows)
   const shown = submits > 0 ? [...own, ...refused] : []
   useEffect(() => document.querySelector<HTMLElement>('dialog [aria-invalid]')?.focus(), [submits, refused.length])
   const isConflict = change.error instanceof ApiError && change.error.code === 409
   const readAgain = useChange(() => api.send<AccessKey>(paths.key(name)), setSeen)
   return (
-    <Dialog title={`What ${name} may do`} onClose={onClose} isTyped={next !== undefined} isWide>
+    <Dialog title={`What ${name} may do`} onClose={onClose} isTyped={!isSame(scope, first)} isWide>
       <OwnKey name={name} text="The console can do only what the scope of this key allows." />
-      {isOther(seen) && (
-        <Notice tone="warn" title="The form cannot show this scope">
-          <p>Its entries are not shown below. If you save, the entries below replace all of them.</p>
-        </Notice>
-      )}
+      {suggested && <p>{suggested.about}</p>}
       <ChangeForm
         change={refused.length > 0 ? { ...change, error: undefined } : change}
         word={checked || !next ? 'Save' : 'Check'}
@@ -57,20 +61,15 @@ export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
       >
         <fieldset>
           <legend class="hidden">Scope</legend>
-          {[true, false].map((isScoped) => (
-            <label class="check" key={String(isScoped)}>
-              <input
-                type="radio"
-                name="scoped"
-                checked={edit.isScoped === isScoped}
-                onChange={() => set({ isScoped })}
-              />
-              {isScoped ? 'Only what the entries below allow' : 'Everything that its owner and groups may'}
+          {[true, false].map((one) => (
+            <label class="check" key={String(one)}>
+              <input type="radio" name="scoped" checked={isScoped === one} onChange={() => set({ isScoped: one })} />
+              {one ? 'Only what the entries below allow' : 'Everything that its owner and groups may'}
             </label>
           ))}
-          {edit.isScoped && (
+          {isScoped && (
             <ScopePicker
-              rows={edit.rows}
+              rows={rows}
               problem={(field) => shown.find((one) => one.field === field)?.text}
               onChange={(rows) => set({ rows })}
             />

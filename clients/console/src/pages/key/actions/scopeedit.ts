@@ -1,5 +1,5 @@
 /** Reads a scope into an edit, and refusals into its rows. */
-import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
+import type { Scope } from '../../../../../core/src/objects.ts'
 import { ApiError } from '../../../api/status.ts'
 import {
   newRow,
@@ -10,24 +10,23 @@ import {
   scopeOf,
 } from '../../../components/scope/scoperows.ts'
 
-/** What a person has made of the scope of a key. */
+/** What a person has made of a scope. */
 export interface ScopeEdit {
   isScoped: boolean
   rows: readonly ScopeRow[]
+  /** What it began with, which stays as it is while its rows do. */
+  first: { scope: Scope | undefined; rows: readonly ScopeRow[] }
 }
 
-/** Reports whether rows cannot say all of the scope. Then the edit begins with no entry, and replaces the whole scope. */
-export const isOther = ({ spec: { scope } }: AccessKey): boolean =>
-  scope !== undefined && rowsOfScope(scope) === undefined
-
 /** Returns an edit that changes nothing yet. */
-export const scopeEditOf = ({ spec: { scope } }: AccessKey): ScopeEdit => ({
-  isScoped: scope !== undefined,
-  rows: (scope && rowsOfScope(scope)) ?? [newRow(1)],
-})
+export function scopeEditOf(scope: Scope | undefined): ScopeEdit {
+  const rows = scope ? rowsOfScope(scope) : [newRow(1)]
+  return { isScoped: scope !== undefined, rows, first: { scope, rows } }
+}
 
 /** Returns the scope of the edit, or undefined for none. */
-export const editedScope = ({ isScoped, rows }: ScopeEdit): Scope | undefined => (isScoped ? scopeOf(rows) : undefined)
+export const editedScope = ({ isScoped, rows, first }: ScopeEdit): Scope | undefined =>
+  !isScoped ? undefined : rows === first.rows && first.scope ? first.scope : scopeOf(rows)
 
 /** Returns the problems of the rows that a refusal names. Returns none if it also concerns anything else. */
 export function refusedRows(error: unknown, rows: readonly ScopeRow[]): Problem[] {

@@ -2,7 +2,10 @@ import type { KeyUsage } from '../../../../../core/src/usage.ts'
 import type { KeyProps } from '../actions/actionprops.ts'
 import { Comparison } from '../actions/comparison.tsx'
 import { Bullets } from './bullets.tsx'
-import { StepButton } from './formerscope.tsx'
+import { ScopeButton } from './formerscope.tsx'
+
+const SMALLER =
+  'All recorded requests of the key stay allowed. The record may not include rare ones, such as those of once a month. You can put the former scope back for 30 days.'
 
 /** Says what could be better about the key, and offers a smaller scope. */
 export function AdviceCard({
@@ -19,7 +22,12 @@ export function AdviceCard({
         <>
           <p>With a smaller scope, all recorded requests of the key stay allowed.</p>
           <Comparison before={accessKey.spec.scope} after={scope} />
-          <StepButton accessKey={accessKey} advised={scope} step="apply" refresh={refresh} />
+          <ScopeButton
+            word="Use the smaller scope"
+            suggested={{ scope, about: SMALLER }}
+            accessKey={accessKey}
+            refresh={refresh}
+          />
         </>
       ) : (
         <p>

@@ -1,35 +1,35 @@
 import { useState } from 'preact/hooks'
 import { scopeWords } from '../../../../../../lib/access/scopes/words.ts'
-import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
 import { Foreign } from '../../../components/foreign.tsx'
 import { useNow } from '../../../components/hooks/usenow.ts'
 import { DialogPart, part, usePreload } from '../../../components/part.tsx'
 import { Time } from '../../../components/time.tsx'
-import type { KeyProps } from '../actions/actionprops.ts'
-import { type ScopeStep, scopeSteps } from '../actions/scopestep.ts'
+import type { ActionProps, KeyProps } from '../actions/actionprops.ts'
+import type { ScopeDialogProps } from '../actions/scopedialog.tsx'
 import { Bullets } from './bullets.tsx'
 
-const dialog = part(async () => (await import('./scopestepdialog.tsx')).ScopeStepDialog)
+const scopeDialog = part(async () => (await import('../actions/scopedialog.tsx')).ScopeDialog)
+const dropDialog = part(async () => (await import('../actions/dropdialog.tsx')).DropDialog)
 
-export interface StepButtonProps extends KeyProps {
-  advised?: Scope
-  step: ScopeStep
+export interface ScopeButtonProps extends KeyProps {
+  word: string
+  suggested?: ScopeDialogProps['suggested'] | undefined
 }
 
-/** A button that opens the dialog of a step. */
-export function StepButton({ accessKey, advised, step, refresh }: StepButtonProps) {
-  const [seen, setSeen] = useState<{ accessKey: AccessKey; advised?: Scope }>()
-  usePreload(dialog)
+/** A button that opens the dialog of the scope with what it suggests, or the one that drops what was added, for the key as it is then. */
+export function ScopeButton({ word, suggested, accessKey, refresh }: ScopeButtonProps) {
+  const [seen, setSeen] = useState<ActionProps & Pick<ScopeDialogProps, 'suggested'>>()
+  const onClose = () => setSeen(undefined)
+  usePreload(scopeDialog, dropDialog)
   return (
     <>
       <div class="actions">
-        <button type="button" onClick={() => setSeen({ accessKey, ...(advised && { advised }) })}>
-          {scopeSteps[step]}
+        <button type="button" onClick={() => setSeen({ accessKey, ...(suggested && { suggested }), refresh, onClose })}>
+          {word}
         </button>
       </div>
-      {seen && (
-        <DialogPart dialog={dialog} step={step} {...seen} refresh={refresh} onClose={() => setSeen(undefined)} />
-      )}
+      {seen &&
+        (seen.suggested ? <DialogPart dialog={scopeDialog} {...seen} /> : <DialogPart dialog={dropDialog} {...seen} />)}
     </>
   )
 }
@@ -55,14 +55,22 @@ export function FormerScopeCard({ accessKey, refresh }: KeyProps) {
               </>
             )}
           </p>
-          <StepButton accessKey={accessKey} step="back" refresh={refresh} />
+          <ScopeButton
+            word="Put the former scope back"
+            suggested={{
+              scope: former.scope,
+              about: 'The key gets the scope that it had before the last change. Its recorded usage stays.',
+            }}
+            accessKey={accessKey}
+            refresh={refresh}
+          />
         </>
       )}
       {added.length > 0 && (
         <>
           <p>Changes with scoped access keys have added scopes, which limit the key besides its own:</p>
           <Bullets texts={added.map(scopeWords)} />
-          <StepButton accessKey={accessKey} step="drop" refresh={refresh} />
+          <ScopeButton word="Drop the added scopes" accessKey={accessKey} refresh={refresh} />
         </>
       )}
     </section>
