@@ -1,6 +1,7 @@
 /** Says in words what happened to an access key. */
 import { duration } from './durations.ts'
-import type { HistoryEvent } from './objects.ts'
+import type { AccessKey, HistoryEvent } from './objects.ts'
+import { scopeAct, scopeDiff } from './scopechange.ts'
 
 /** What happened, without its details. A type that a later release has added says itself. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -21,12 +22,14 @@ const WORDS: Readonly<Record<string, string>> = {
   'tokens-unconfirmed': 'tokens may still work',
 }
 
+const SCOPE = 'scope changed'
+
 /** What a change of fields is, in the order in which it is looked for. "Disabled" is an event of its own. */
 const ACTS: readonly [fields: readonly string[], act: string][] = [
   [['spec.disabled'], 'enabled'],
   [['spec.key'], 'value replaced'],
   [['status.values'], 'new value discarded'],
-  [['spec.scope'], 'scope changed'],
+  [['spec.scope'], SCOPE],
   [['status.addedScopes'], 'added scopes changed'],
   [['spec.ttl', 'spec.ttlAfterLastActivity'], 'lifetime changed'],
   [['spec.ttl'], 'lifetime changed'],
@@ -53,10 +56,23 @@ function actsIn(fields: readonly string[]): { acts: string[]; rest: string[] } {
 /** Says how late the history may be. */
 export const LATE = 'What happened in the last minute may be missing.'
 
-/** Returns what happened. */
-export function eventWords({ type, how, fields = [] }: HistoryEvent): string {
+/** How far the time of an event may be from the one in the key, in milliseconds. */
+const CLOSE_MS = 2000
+
+/** Returns the scopes before and after an event, if it is the last change of the scope of the key. */
+function scopesOf({ time, fields }: HistoryEvent, key: AccessKey | undefined) {
+  const { formerScope } = key?.status ?? {}
+  const isLast =
+    fields?.includes('spec.scope') && Math.abs(Date.parse(formerScope?.replaced ?? '') - Date.parse(time)) < CLOSE_MS
+  return isLast ? ([formerScope?.scope, key?.spec.scope] as const) : undefined
+}
+
+/** Returns what happened. The key, if it is known, says what the last change did to its scope. */
+export function eventWords(event: HistoryEvent, key?: AccessKey): string {
+  const { type, how, fields = [] } = event
   if (type === 'revoked' && how) return how.toLowerCase()
-  const { acts } = actsIn(fields)
+  const scopes = scopesOf(event, key)
+  const acts = actsIn(fields).acts.map((act) => (act === SCOPE && scopes ? `scope ${scopeAct(...scopes)}` : act))
   if (type === 'changed' && acts.length > 0) return acts.join(', ')
   return Object.hasOwn(WORDS, type) ? (WORDS[type] ?? type) : type
 }
@@ -70,22 +86,18 @@ export function actorWords({ actor }: HistoryEvent): string {
 }
 
 /** Returns the details, each in some words. */
-export const eventDetails = ({
-  fields = [],
-  value,
-  overlapSeconds,
-  days,
-  ip,
-  userAgent,
-  url,
-  cluster,
-}: HistoryEvent): string[] => [
-  ...(cluster === undefined ? [] : [`in cluster ${cluster}`]),
-  ...actsIn(fields).rest,
-  ...(value === undefined ? [] : [`value ${value}`]),
-  ...(overlapSeconds === undefined ? [] : [`overlap ${duration(overlapSeconds)}`]),
-  ...(days === undefined ? [] : [`in ${days} ${days === 1 ? 'day' : 'days'}`]),
-  ...(ip === undefined ? [] : [`from ${ip}`]),
-  ...(userAgent === undefined ? [] : [`by ${userAgent}`]),
-  ...(url === undefined ? [] : [`found at ${url}`]),
-]
+export function eventDetails(event: HistoryEvent, key?: AccessKey): string[] {
+  const { fields = [], value, overlapSeconds, days, ip, userAgent, url, cluster } = event
+  const scopes = scopesOf(event, key)
+  return [
+    ...(cluster === undefined ? [] : [`in cluster ${cluster}`]),
+    ...actsIn(fields).rest,
+    ...(scopes ? scopeDiff(...scopes) : []),
+    ...(value === undefined ? [] : [`value ${value}`]),
+    ...(overlapSeconds === undefined ? [] : [`overlap ${duration(overlapSeconds)}`]),
+    ...(days === undefined ? [] : [`in ${days} ${days === 1 ? 'day' : 'days'}`]),
+    ...(ip === undefined ? [] : [`from ${ip}`]),
+    ...(userAgent === undefined ? [] : [`by ${userAgent}`]),
+    ...(url === undefined ? [] : [`found at ${url}`]),
+  ]
+}

@@ -1,5 +1,5 @@
 /** Writes the JSON patches that change a scope. A merge patch would merge scopes. */
-import { diffScopes } from '../../../lib/access/advice/scopediff.ts'
+import { diffScopes, removesSomething } from '../../../lib/access/advice/scopediff.ts'
 import type { JsonObject, JsonValue } from '../../../lib/engine/meta/types.ts'
 import type { AccessKey, Scope } from './objects.ts'
 
@@ -37,6 +37,13 @@ export function scopeDiff(before: Scope | undefined, after: Scope | undefined): 
   if (before === undefined) return []
   const { removed, added } = diffScopes(undefined, before)
   return diffLines({ removed: added, added: removed })
+}
+
+/** Returns what a change of scope does, as far as its entries tell. */
+export function scopeAct(before: Scope | undefined, after: Scope | undefined): 'narrowed' | 'widened' | 'changed' {
+  if (!before || !after) return before ? 'widened' : 'narrowed'
+  const [isLess, isMore] = [removesSomething(before, after), removesSomething(after, before)]
+  return isLess === isMore ? 'changed' : isLess ? 'narrowed' : 'widened'
 }
 
 export const diffLines = ({ removed = [], added = [] }: { removed?: string[]; added?: string[] }): string[] => [

@@ -113,6 +113,25 @@ describe('what happened to a key', () => {
       ['of-another-release', '', ''],
     ])
   })
+
+  const [small, other] = [{ projects: [{ project: 'a' }] }, { projects: [{ project: 'b' }] }]
+  const wide = { projects: [{ project: 'a' }, { project: 'c' }] }
+
+  test.each([
+    [wide, small, 'narrowed', '- projects: {project: c}'],
+    [small, wide, 'widened', '+ projects: {project: c}'],
+    [small, other, 'changed', '- projects: {project: a}, + projects: {project: b}'],
+    [undefined, small, 'narrowed', expect.stringContaining('+ projects: {project: a}')],
+    [small, undefined, 'widened', expect.stringContaining('- projects: {project: a}')],
+    [small, { ...small, roles: [{ role: 'view' }] }, 'changed', '+ roles: {role: view}'],
+  ])('of the last change of its scope, from %j to %j, is that it was %s', (before, after, act, diff) => {
+    const formerScope = { ...(before && { scope: before }), replaced: AT }
+    const key = keyOf('ci', { spec: { ...(after && { scope: after }) }, status: { formerScope } })
+    const event = { time: AT, type: 'changed', fields: ['spec.scope'] }
+    expect([eventWords(event, key), eventDetails(event, key).join(', ')]).toEqual([`scope ${act}`, diff])
+    const earlier = { ...event, time: '2026-01-01T00:00:00Z' }
+    expect([eventWords(earlier, key), eventDetails(earlier, key)]).toEqual(['scope changed', []])
+  })
 })
 
 describe('an edit', () => {

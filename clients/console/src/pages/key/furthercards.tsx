@@ -36,7 +36,7 @@ export function FurtherCards({ accessKey, history, refresh: readKey }: FurtherCa
         )}
       </div>
       <div class="stack">
-        <HistoryCard reading={history} />
+        <HistoryCard accessKey={accessKey} reading={history} />
         <details class="card">
           <summary>YAML</summary>
           <Code title="The object, without managedFields" text={yamlOf(accessKey)} />

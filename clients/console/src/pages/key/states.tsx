@@ -9,6 +9,7 @@ import { KeyState } from '../../components/keystate.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { InPlace, part } from '../../components/part.tsx'
 import { Time, When } from '../../components/time.tsx'
+import { ownerInWords } from '../../text/access.ts'
 
 const needs = part(async () => (await import('./needs.tsx')).Needs)
 
@@ -21,7 +22,7 @@ export interface StatesProps {
 
 /** Says in one line what the key is, and then what needs doing first. */
 export function States({ accessKey, isOwn, isGone, history }: StatesProps) {
-  const { owner = 'unknown', lastActivity, expirationTimestamp, phase } = accessKey.status ?? {}
+  const { owner, lastActivity, expirationTimestamp, phase } = accessKey.status ?? {}
   return (
     <>
       <p class="states">
@@ -29,7 +30,7 @@ export function States({ accessKey, isOwn, isGone, history }: StatesProps) {
         {isOwn && <Badge tone="plain" text="Current session" />}
         {isSession(accessKey) && <Badge tone="plain" text="One command" />}
         <span>
-          Owner <Foreign text={owner} />
+          Owner <Foreign text={ownerInWords(owner) || 'unknown'} />
         </span>
         <span>
           {expirationTimestamp && phase === 'Expired' ? 'Expired' : 'Expires'} <Ends accessKey={accessKey} />

@@ -51,7 +51,7 @@ export function FormerScopeCard({ accessKey, refresh }: KeyProps) {
             {former.until && (
               <>
                 {' '}
-                The server keeps this scope for some time, and removes it <Time at={former.until} direction="future" />.
+                The server forgets this scope <Time at={former.until} direction="future" />.
               </>
             )}
           </p>
