@@ -371,7 +371,7 @@ describe('the page of connected clusters', () => {
         { verbs: ['get', 'list', 'watch', 'use'], teams: ['shop', 'platform'], users: ['alice'] },
       ])
       await press(button(page, 'Disconnect'))
-      await tabTo(dialog(page).getByLabel('Type eu to delete it'))
+      await tabTo(dialog(page).getByLabel('Type eu to do it'))
       await page.keyboard.type('eu')
       await page.keyboard.press('Enter')
       await page.getByText('eu was deleted.').waitFor()

@@ -4,7 +4,7 @@ import type { Cluster, VirtualCluster } from '../../../../core/src/objects.ts'
 import { Code } from '../../components/code.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ChangeForm } from '../../components/forms/changeform.tsx'
-import { DeleteForm } from '../../components/forms/deleteform.tsx'
+import { DeleteDialog } from '../../components/forms/deletedialog.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useNotify } from '../../session/notices.ts'
@@ -26,28 +26,27 @@ export interface ClusterDialogProps {
 }
 
 /** Changes who may use a cluster, or deletes its object. */
-export const ClusterDialog = (props: ClusterDialogProps) =>
-  props.action === 'access' ? <AccessDialog {...props} /> : <DeleteDialog {...props} />
-
-function DeleteDialog({ kind, object: { metadata }, data, ...deletion }: ClusterDialogProps) {
-  const { word, loss } = kind.deletion
+export function ClusterDialog({ action, ...props }: ClusterDialogProps) {
+  if (action === 'access') return <AccessDialog {...props} />
+  const { kind, object, data, ...deletion } = props
+  const { metadata } = object
   return (
-    <Dialog title={`${word} ${metadata.name}`} onClose={deletion.onClose}>
-      <p>{loss}</p>
+    <DeleteDialog
+      word={kind.deletion.word}
+      noun={kind.noun}
+      metadata={metadata}
+      shownIn={[`${kind.page} `, data]}
+      list={hrefOf(kind.page)}
+      {...deletion}
+    >
+      <p>{kind.deletion.loss}</p>
       {kind === CONNECTED && (
         <Code
           title="What remains in the cluster"
           text={`keyplane clusters disconnect ${shellWord(metadata.name)} --dry-run\n`}
         />
       )}
-      <DeleteForm
-        noun={kind.noun}
-        metadata={metadata}
-        shownIn={[`${kind.page} `, data]}
-        list={hrefOf(kind.page)}
-        {...deletion}
-      />
-    </Dialog>
+    </DeleteDialog>
   )
 }
 
@@ -57,7 +56,7 @@ const wrongIn = (text: string): string | undefined => (holdsValue(text) ? LIKE_V
 const namesIn = (text: string): string[] => text.split(/[,\s]+/).filter((name) => name !== '')
 
 /** Rules that only let people see the cluster stay. */
-function AccessDialog({ object: { metadata, spec = {} }, path, refresh, onClose }: ClusterDialogProps) {
+function AccessDialog({ object: { metadata, spec = {} }, path, refresh, onClose }: Omit<ClusterDialogProps, 'action'>) {
   const { api } = useSession()
   const notify = useNotify()
   const { name, uid, resourceVersion } = metadata

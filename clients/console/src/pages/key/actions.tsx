@@ -11,7 +11,7 @@ const dialogs = {
   edit: part(async () => (await import('./actions/editdialog.tsx')).EditDialog),
   scope: part(async () => (await import('./actions/scopedialog.tsx')).ScopeDialog),
   disable: part(async () => (await import('./actions/disabledialog.tsx')).DisableDialog),
-  delete: part(async () => (await import('./actions/deletedialog.tsx')).DeleteDialog),
+  delete: part(async () => (await import('./actions/deletedialog.tsx')).DeleteKey),
 }
 const revokeDialog = part(async () => (await import('../../components/revocation/revokedialog.tsx')).RevokeDialog)
 const endSession = part(async () => (await import('../../components/endsession.tsx')).EndSession)

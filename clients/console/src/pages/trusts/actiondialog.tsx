@@ -1,7 +1,7 @@
 import type { Provider, Trust } from '../../api/trusts.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { ChangeForm } from '../../components/forms/changeform.tsx'
-import { DeleteForm } from '../../components/forms/deleteform.tsx'
+import { DeleteDialog } from '../../components/forms/deletedialog.tsx'
 import { useLockout } from '../../components/forms/uselockout.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useNotify } from '../../session/notices.ts'
@@ -26,7 +26,7 @@ export interface DialogProps {
 
 /** Disables, enables or deletes a trust or an identity provider. */
 export function ActionDialog({ action, ...props }: DialogProps & { action: ActionName }) {
-  return action === 'delete' ? <DeleteDialog {...props} /> : <DisableDialog {...props} />
+  return action === 'delete' ? <DeleteObject {...props} /> : <DisableDialog {...props} />
 }
 
 /** Reports whether clusters may ask with the keys of a trust. */
@@ -71,15 +71,13 @@ function DisableDialog({ object, path, noun, refresh, onClose }: DialogProps) {
   )
 }
 
-function DeleteDialog({ object, noun, loss, ...deletion }: DialogProps) {
-  const { metadata } = object
+function DeleteObject({ object, loss, ...dialog }: DialogProps) {
   return (
-    <Dialog title={`Delete ${metadata.name}`} onClose={deletion.onClose}>
+    <DeleteDialog metadata={object.metadata} mayReview={mayReview(object)} list={hrefOf('trusts')} {...dialog}>
       <p>This cannot be undone.</p>
       <p>
         {ENDS} The garbage collector deletes them. {loss}
       </p>
-      <DeleteForm noun={noun} mayReview={mayReview(object)} metadata={metadata} list={hrefOf('trusts')} {...deletion} />
-    </Dialog>
+    </DeleteDialog>
   )
 }

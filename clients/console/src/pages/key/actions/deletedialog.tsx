@@ -1,15 +1,23 @@
 import { paths } from '../../../api/paths.ts'
-import { Dialog } from '../../../components/dialog.tsx'
-import { DeleteForm } from '../../../components/forms/deleteform.tsx'
+import { DeleteDialog } from '../../../components/forms/deletedialog.tsx'
 import { OwnKey } from '../../../components/ownkey.tsx'
 import { hrefOf } from '../../../text/routes.ts'
 import type { ActionProps } from './actionprops.ts'
 
 /** Deletes the key once its name was typed: exactly this key, and only as the person has seen it. */
-export function DeleteDialog({ accessKey: { metadata, status }, refresh, onClose }: ActionProps) {
+export function DeleteKey({ accessKey: { metadata, status }, ...dialog }: ActionProps) {
   const { name, resourceVersion } = metadata
   return (
-    <Dialog title={`Delete ${name}`} onClose={onClose}>
+    <DeleteDialog
+      noun="key"
+      path={paths.key(name)}
+      mayReview={status?.mayReview}
+      metadata={metadata}
+      resourceVersion={resourceVersion}
+      shownIn={['keys', `key/${name}`]}
+      list={hrefOf('keys')}
+      {...dialog}
+    >
       <p>This cannot be undone.</p>
       <ul class="bullets">
         <li>The next request with this key gets a 401.</li>
@@ -19,17 +27,6 @@ export function DeleteDialog({ accessKey: { metadata, status }, refresh, onClose
         <li>Keys that it made keep working, and still show that it made them.</li>
       </ul>
       <OwnKey name={name} text="The console signs you out." />
-      <DeleteForm
-        noun="key"
-        path={paths.key(name)}
-        mayReview={status?.mayReview}
-        metadata={metadata}
-        resourceVersion={resourceVersion}
-        shownIn={['keys', `key/${name}`]}
-        list={hrefOf('keys')}
-        refresh={refresh}
-        onClose={onClose}
-      />
-    </Dialog>
+    </DeleteDialog>
   )
 }
