@@ -80,14 +80,8 @@ export function ClusterPage({ route: { page, parts } }: { route: Route }) {
 function State({ kind, shown }: { kind: ClusterKind; shown: Shown }) {
   const { self } = useSession()
   const { state, facts, place, canUse, missing } = shown
-  const { name, namespace } = place
-  const question = {
-    key: self.accessKey,
-    verb: 'create',
-    resource: `${kind.resource}/kubeconfig`,
-    name,
-    ...(namespace && { namespace }),
-  }
+  const asked = { verb: 'create', resource: `${kind.resource}/kubeconfig`, name: place.name }
+  const question = { key: self.accessKey, ...asked, ...(place.namespace && { namespace: place.namespace }) }
   return (
     <section class="card stack" aria-labelledby="state">
       <h2 id="state">State {state && <Badge tone={state.tone} text={visible(state.text)} />}</h2>
@@ -111,7 +105,7 @@ function State({ kind, shown }: { kind: ClusterKind; shown: Shown }) {
       )}
       {missing && <p class="muted">{missing}</p>}
       {kind === CONNECTED && canUse && (
-        <Code title="Check the whole way into it" text={`keyplane clusters check ${shellWord(name)}\n`} />
+        <Code title="Check the whole way into it" text={`keyplane clusters check ${shellWord(place.name)}\n`} />
       )}
     </section>
   )

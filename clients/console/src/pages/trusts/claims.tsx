@@ -13,19 +13,16 @@ export const Claims = ({ entries }: { entries: readonly ClaimEntry[] }) => (
           <Foreign text={claim} />
         </dt>
         <dd>
-          {values.map((value) => (
-            <code key={value}>
-              <Foreign text={value} />
-            </code>
-          ))}
-          {patterns.map((pattern) => (
-            <span key={pattern}>
-              like{' '}
-              <code>
-                <Foreign text={pattern} />
-              </code>
-            </span>
-          ))}
+          {[...values.map((one) => ['', one] as const), ...patterns.map((one) => ['like ', one] as const)].map(
+            ([how, text]) => (
+              <span key={how + text}>
+                {how}
+                <code>
+                  <Foreign text={text} />
+                </code>
+              </span>
+            ),
+          )}
         </dd>
       </div>
     ))}

@@ -8,11 +8,7 @@ const SMALLER =
   'All recorded requests of the key stay allowed. The record may not include rare ones, such as those of once a month. You can put the former scope back for 30 days.'
 
 /** Says what could be better about the key, and offers a smaller scope. */
-export function AdviceCard({
-  accessKey,
-  usage: { advice = {}, findings = [] },
-  refresh,
-}: KeyProps & { usage: KeyUsage }) {
+export function AdviceCard({ usage: { advice = {}, findings = [] }, ...key }: KeyProps & { usage: KeyUsage }) {
   const { scope, unknowns = [] } = advice
   return (
     <section class="card" aria-labelledby="advice">
@@ -21,13 +17,8 @@ export function AdviceCard({
       {scope ? (
         <>
           <p>With a smaller scope, all recorded requests of the key stay allowed.</p>
-          <Comparison before={accessKey.spec.scope} after={scope} />
-          <ScopeButton
-            word="Use the smaller scope"
-            suggested={{ scope, about: SMALLER }}
-            accessKey={accessKey}
-            refresh={refresh}
-          />
+          <Comparison before={key.accessKey.spec.scope} after={scope} />
+          <ScopeButton word="Use the smaller scope" suggested={{ scope, about: SMALLER }} {...key} />
         </>
       ) : (
         <p>

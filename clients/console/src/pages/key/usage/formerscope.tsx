@@ -4,27 +4,24 @@ import { Foreign } from '../../../components/foreign.tsx'
 import { useNow } from '../../../components/hooks/usenow.ts'
 import { DialogPart, part, usePreload } from '../../../components/part.tsx'
 import { Time } from '../../../components/time.tsx'
-import type { ActionProps, KeyProps } from '../actions/actionprops.ts'
+import type { KeyProps } from '../actions/actionprops.ts'
 import type { ScopeDialogProps } from '../actions/scopedialog.tsx'
 import { Bullets } from './bullets.tsx'
 
 const scopeDialog = part(async () => (await import('../actions/scopedialog.tsx')).ScopeDialog)
 const dropDialog = part(async () => (await import('../actions/dropdialog.tsx')).DropDialog)
 
-export interface ScopeButtonProps extends KeyProps {
-  word: string
-  suggested?: ScopeDialogProps['suggested'] | undefined
-}
+export type ScopeButtonProps = Omit<ScopeDialogProps, 'onClose'> & { word: string }
 
 /** A button that opens the dialog of the scope with what it suggests, or the one that drops what was added, for the key as it is then. */
-export function ScopeButton({ word, suggested, accessKey, refresh }: ScopeButtonProps) {
-  const [seen, setSeen] = useState<ActionProps & Pick<ScopeDialogProps, 'suggested'>>()
+export function ScopeButton({ word, ...props }: ScopeButtonProps) {
+  const [seen, setSeen] = useState<ScopeDialogProps>()
   const onClose = () => setSeen(undefined)
   usePreload(scopeDialog, dropDialog)
   return (
     <>
       <div class="actions">
-        <button type="button" onClick={() => setSeen({ accessKey, ...(suggested && { suggested }), refresh, onClose })}>
+        <button type="button" onClick={() => setSeen({ ...props, onClose })}>
           {word}
         </button>
       </div>
@@ -35,11 +32,10 @@ export function ScopeButton({ word, suggested, accessKey, refresh }: ScopeButton
 }
 
 /** Offers the scope before the last change, and shows the scopes that changes have added. */
-export function FormerScopeCard({ accessKey, refresh }: KeyProps) {
+export function FormerScopeCard(key: KeyProps) {
   const now = useNow()
-  const former = accessKey.status?.formerScope
+  const { formerScope: former, addedScopes: added = [] } = key.accessKey.status ?? {}
   const hasFormer = former !== undefined && !(Date.parse(former.until ?? '') <= now.getTime())
-  const added = accessKey.status?.addedScopes ?? []
   if (!hasFormer && added.length === 0) return null
   return (
     <section class="card" aria-labelledby="former">
@@ -61,8 +57,7 @@ export function FormerScopeCard({ accessKey, refresh }: KeyProps) {
               scope: former.scope,
               about: 'The key gets the scope that it had before the last change. Its recorded usage stays.',
             }}
-            accessKey={accessKey}
-            refresh={refresh}
+            {...key}
           />
         </>
       )}
@@ -70,7 +65,7 @@ export function FormerScopeCard({ accessKey, refresh }: KeyProps) {
         <>
           <p>Changes with scoped access keys have added scopes, which limit the key besides its own:</p>
           <Bullets texts={added.map(scopeWords)} />
-          <ScopeButton word="Drop the added scopes" accessKey={accessKey} refresh={refresh} />
+          <ScopeButton word="Drop the added scopes" {...key} />
         </>
       )}
     </section>
