@@ -74,6 +74,7 @@ function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
               </li>
             ))}
           </ul>
+          <p class="hint">Who did what to each key: keyplane history --since 12h</p>
         </section>
         <section class="card" aria-labelledby="exchanges">
           <h2 id="exchanges">Exchanges by trust</h2>
