@@ -192,6 +192,8 @@ describe('a trust', () => {
     await makeTrust(server, 'narrowed', { scope: { projects: [{ project: 'demo' }], clusters: [{ cluster: '*' }] } })
     const page = await visit(openPage, server.adminKey, '#/trusts/credentials/narrowed')
     await page.getByText('its scope names every cluster (*)').waitFor()
+    const virtual = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'demo/demo' }) })
+    expect(await virtual.innerText()).toBe('demo/demo owner, its scope names the project')
     await press(page.getByRole('link', { name: 'Edit' }))
     await heading(page, 'Edit narrowed').waitFor()
     expect(await page.getByLabel('Name of the trust').count()).toBe(0)

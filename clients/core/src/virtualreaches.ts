@@ -2,9 +2,17 @@
 import { type Entry, entries } from '../../../lib/access/scopes/unrestricted.ts'
 import type { TrustSpec } from '../../../lib/federation/federatedidentitycredential.schema.ts'
 import { opens } from './accessrules.ts'
-import type { VirtualCluster } from './objects.ts'
+import type { Cluster, VirtualCluster } from './objects.ts'
 import { projectIn } from './projects.ts'
-import { allowsCreating, type Holder, hasReviews, REACH_WORDS, type Reach, throughAllScopes } from './reaches.ts'
+import {
+  allowsCreating,
+  type Holder,
+  hasReviews,
+  REACH_WORDS,
+  type Reach,
+  reachOf,
+  throughAllScopes,
+} from './reaches.ts'
 
 /** A key, or a trust, whose keys may get their user from the ID token. */
 export type Asking = Holder & { spec: Pick<TrustSpec, 'claimMappings'>; status?: { owner?: string } }
@@ -25,6 +33,15 @@ export function virtualReachOf(holder: Asking, instance: VirtualCluster, prefix:
 /** Says it to people. */
 export const virtualReachWords = ({ right, reach }: VirtualReach): string =>
   reach === 'administrator' ? REACH_WORDS[reach] : `${RIGHTS[right]}, ${REACH_WORDS[reach]}`
+
+/** Returns why somebody gets into a connected or a virtual cluster, in words; undefined if they do not. */
+export function wayInto(holder: Asking, cluster: Cluster | VirtualCluster, prefix: string): string | undefined {
+  const { name, namespace } = cluster.metadata
+  const reach = reachOf(holder, name)
+  if (namespace === undefined) return reach && REACH_WORDS[reach]
+  const virtual = virtualReachOf(holder, cluster as VirtualCluster, prefix)
+  return virtual && virtualReachWords(virtual)
+}
 
 const RIGHTS = { administrator: 'administrator', owner: 'owner', access: 'its access rules' }
 

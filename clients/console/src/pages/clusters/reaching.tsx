@@ -1,10 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
 import type { AccessKey, Cluster, Scope, VirtualCluster } from '../../../../core/src/objects.ts'
 import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
-import { REACH_WORDS, reachOf } from '../../../../core/src/reaches.ts'
 import { isSession } from '../../../../core/src/sessions.ts'
 import { type KeyUsage, lastUseWords } from '../../../../core/src/usage.ts'
-import { type Asking, virtualReachOf, virtualReachWords } from '../../../../core/src/virtualreaches.ts'
+import { type Asking, wayInto } from '../../../../core/src/virtualreaches.ts'
 import type { Api } from '../../api/client.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
@@ -46,18 +45,12 @@ export function Reaching({ object: cluster }: { object: VirtualCluster & Cluster
       ? clusters.some((one) => one.cluster === name)
       : virtualClusters.some((one) => one.project === project && one.virtualCluster === name)
 
-  function whyOf(holder: Asking): string | undefined {
-    const reach = reachOf(holder, name)
-    if (namespace === undefined) return reach && REACH_WORDS[reach]
-    const virtual = virtualReachOf(holder, cluster, prefixOf(self))
-    return virtual && virtualReachWords(virtual)
-  }
-
   /** Keys of a cluster's own service accounts have one target only, and trusts and keys may be inactive. */
   function holderOf(object: AccessKey | Trust, kind: string): Holder[] {
     const { status } = object
     const hasTarget = status !== undefined && 'target' in status && status.target !== undefined
-    const why = status?.phase === 'Active' && !hasTarget ? whyOf(object as Asking) : undefined
+    const why =
+      status?.phase === 'Active' && !hasTarget ? wayInto(object as Asking, cluster, prefixOf(self)) : undefined
     return why === undefined ? [] : [{ object, kind, why }]
   }
 

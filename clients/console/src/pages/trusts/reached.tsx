@@ -1,28 +1,43 @@
-import { REACH_WORDS, reachOf } from '../../../../core/src/reaches.ts'
+import { MINUTE_MS } from '../../../../../lib/engine/meta/value/durations.ts'
+import type { Cluster, VirtualCluster } from '../../../../core/src/objects.ts'
+import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
+import { wayInto } from '../../../../core/src/virtualreaches.ts'
+import { listAll } from '../../api/lists.ts'
+import { paths } from '../../api/paths.ts'
 import type { Trust } from '../../api/trusts.ts'
-import { Foreign } from '../../components/foreign.tsx'
-import { useClusters } from '../../components/scope/useclusters.ts'
+import { NameLink } from '../../components/foreign.tsx'
+import { useSession } from '../../session/session.ts'
+import { useQuery } from '../../session/usequery.ts'
 import { hrefOf } from '../../text/routes.ts'
 
-/** The connected clusters for which its keys may get tokens. */
+/** The clusters into which its jobs get. What cannot be read is left out. */
 export function Reached({ trust }: { trust: Trust }) {
-  const { connected = [] } = useClusters().data ?? {}
-  const reached = connected.flatMap((name) => {
-    const reach = reachOf(trust, name)
-    return reach === undefined ? [] : [{ name, why: REACH_WORDS[reach] }]
+  const prefix = prefixOf(useSession().self)
+  const { data = [] } = useQuery(
+    'clusters of both kinds',
+    async ({ api }, signal) => {
+      const read = (path: string) => listAll<Cluster | VirtualCluster>(api, path, signal).catch(() => ({ items: [] }))
+      return (await Promise.all([paths.clusters, paths.virtualClusters].map(read))).flatMap(({ items }) => items)
+    },
+    5 * MINUTE_MS,
+  )
+  const reached = data.flatMap((one) => {
+    const { name, namespace, uid } = one.metadata
+    const why = wayInto(trust, one, prefix)
+    if (why === undefined) return []
+    if (namespace === undefined) return [{ uid, why, text: name, href: hrefOf('clusters', [name]) }]
+    const text = `${projectIn(namespace, prefix) ?? namespace}/${name}`
+    return [{ uid, why, text, href: hrefOf('virtual-clusters', [namespace, name]) }]
   })
-  if (connected.length === 0) return null
+  if (data.length === 0) return null
   return (
     <div>
-      <h3>Connected clusters that it reaches</h3>
+      <h3>Clusters that it reaches</h3>
       {reached.length === 0 && <p class="muted">None that you can see.</p>}
       <ul>
-        {reached.map(({ name, why }) => (
-          <li key={name}>
-            <a href={hrefOf('clusters', [name])}>
-              <Foreign text={name} />
-            </a>{' '}
-            <span class="muted">{why}</span>
+        {reached.map(({ uid, why, text, href }) => (
+          <li key={uid}>
+            <NameLink href={href} text={text} /> <span class="muted">{why}</span>
           </li>
         ))}
       </ul>
