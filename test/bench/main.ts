@@ -1,5 +1,6 @@
 /** Runs `npm run bench`. Nothing here is a test: figures depend on the machine and its load. */
 import { type Command, type Option, runCommand, UsageError } from '../../infra/command.ts'
+import { benchConsole } from './console.ts'
 import { benchHandlers } from './handlers.ts'
 import { benchLoad, loadOperations } from './load.ts'
 import { benchPrice } from './price.ts'
@@ -11,7 +12,8 @@ const number = <const N extends string>(fallback: N, help: string) =>
 
 const COMMAND = {
   call: 'npm run bench',
-  about: 'Measures and prints. The parts are handlers, load, start and price, all of them where none is named.',
+  about:
+    'Measures and prints. The parts are handlers, load, start, price and console, all of them where none is named.',
   words: '[PART...]',
   options: {
     rounds: number('3', 'how often each thing is measured'),
@@ -35,16 +37,18 @@ await runCommand(COMMAND, async (values, words) => {
   }
   const [rounds, objects] = [positive('rounds'), positive('objects')]
   const connections = positive('connections')
+  const judge = (sentences: readonly string[]): void => {
+    for (const sentence of sentences) process.stdout.write(`${sentence}\n`)
+    if (sentences.length > 0) process.exitCode = 1
+  }
   const parts: Readonly<Record<string, () => Promise<void>>> = {
-    handlers: async () => {
-      const slower = await benchHandlers({ rounds: 4 * rounds, base: values.base, profile: values.profile })
-      for (const sentence of slower) process.stdout.write(`${sentence}\n`)
-      if (slower.length > 0) process.exitCode = 1
-    },
+    handlers: async () =>
+      judge(await benchHandlers({ rounds: 4 * rounds, base: values.base, profile: values.profile })),
     load: () =>
       benchLoad({ connections, rounds, objects: Math.ceil(objects / 4), profile: values.profile, only: values.only }),
     start: () => benchStart({ rounds: 3 * rounds, only: values.only }),
     price: () => benchPrice(),
+    console: async () => judge(await benchConsole({ rounds })),
   }
   const wanted = words.length > 0 ? words : Object.keys(parts)
   const unknown = wanted.find((name) => !Object.hasOwn(parts, name))
