@@ -1,5 +1,5 @@
 /** Opens, keeps and ends the session of the tab. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { MINUTE_MS } from '../../../../lib/engine/meta/value/durations.ts'
 import type { Self } from '../../../core/src/objects.ts'
 import { createApi } from '../api/client.ts'
@@ -170,7 +170,8 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   }
 
   // A session that is kept begins without the person, and so does one from the identity provider.
-  useEffect(() => {
+  // Before anything is drawn, which takes a slow machine a while.
+  useLayoutEffect(() => {
     if (returned && settings) void complete(returned, settings)
     else if (isRestoring) void restore()
   }, [])

@@ -98,7 +98,7 @@ function SignedIn({ returned, onSession, onEnd }: Sessions) {
     document.title = `${title} · keyplane`
   }, [title])
   // The page loads while somebody signs in. LoadedPage shows the failure of that.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (entry) loadPart(entry.script).catch(() => {})
   }, [entry])
   if (isRestoring) return <p class="loading">Signing in…</p>

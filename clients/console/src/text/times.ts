@@ -34,32 +34,27 @@ export function relative(time: Date, now: Date, direction: Direction): string {
   return -ahead < MINUTE_MS ? 'just now' : `${distance(ahead)} ago`
 }
 
-/** Making a format takes far longer than using it, and a long list has thousands of times. */
-const EXACT = new Intl.DateTimeFormat('en-GB', {
-  weekday: 'short',
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  timeZoneName: 'short',
-})
-const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+const twoDigits = (count: number): string => String(count).padStart(2, '0')
+
+/** Returns the date alone, in the zone of the reader, such as `22 Nov 2026`. Intl would say the same, and load for longer than all the rest. */
+export function dateOf(time: Date): string {
+  const [, month, day, year] = time.toDateString().split(' ')
+  return `${Number(day)} ${month} ${year}`
+}
+
+const clockOf = (time: Date): string => `${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`
 
 /** Returns the time in full, in the zone of the reader and in UTC, such as `Sun, 22 Nov 2026, 21:05:09 GMT+1 (2026-11-22T20:05:09Z)`. */
-export const exact = (time: Date): string => `${EXACT.format(time)} (${time.toISOString().replace('.000', '')})`
-
-/** Returns the date alone, in the zone of the reader, such as `22 Nov 2026`. */
-export const dateOf = (time: Date): string => DATE.format(time)
-
-const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+export function exact(time: Date): string {
+  const ahead = -time.getTimezoneOffset()
+  const minutes = ahead % 60 === 0 ? '' : `:${twoDigits(Math.abs(ahead % 60))}`
+  const zone = ahead === 0 ? 'UTC' : `GMT${ahead < 0 ? '-' : '+'}${Math.trunc(Math.abs(ahead) / 60)}${minutes}`
+  const local = `${time.toDateString().slice(0, 3)}, ${dateOf(time)}, ${clockOf(time)}:${twoDigits(time.getSeconds())} ${zone}`
+  return `${local} (${time.toISOString().replace('.000', '')})`
+}
 
 /** Returns what stands beside a relative time, in the zone of the reader: the time of today, or the date of another day. */
-export const stamp = (time: Date, now: Date): string =>
-  dateOf(time) === dateOf(now) ? CLOCK.format(time) : dateOf(time)
-
-const UTC_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
+export const stamp = (time: Date, now: Date): string => (dateOf(time) === dateOf(now) ? clockOf(time) : dateOf(time))
 
 /** Returns a day of UTC in words, such as `2 Dec 2026` for `2026-12-02`. */
-export const dayWords = (day: string): string => UTC_DAY.format(new Date(day))
+export const dayWords = (day: string): string => new Date(day).toUTCString().slice(5, 16).replace(/^0/, '')
