@@ -104,11 +104,11 @@ async function bundleScripts(src: string): Promise<Scripts> {
   return { script, atOnce: shared, later: scripts.filter((one) => one !== script && !shared.includes(one)) }
 }
 
-/** What is smaller is not worth a request of its own. */
-const PAIR_BYTES = 1024
+/** What saves fewer bytes for each page but one that needs it is not worth a request of its own, and nothing is that many pages need. */
+const [SAVED_BYTES, MANY] = [1024, 5]
 
 /**
- * Lets every script import the modules that several share. Only large parts for two pages stay apart: other pages do without them. What a page
+ * Lets every script import the modules that several share. Only large parts for few pages stay apart: other pages do without them. What a page
  * has in common with parts is one script too: each of these parts imports all of it.
  */
 function sharing(metafile: Metafile, src: string): Plugin {
@@ -129,7 +129,7 @@ function sharing(metafile: Metafile, src: string): Plugin {
     const viewed = pages.filter((page) => users.includes(page))
     const isShared = users.includes(MAIN)
       ? path !== main
-      : viewed.length > 2 || (viewed.length === 2 && bytes < PAIR_BYTES)
+      : viewed.length >= MANY || (viewed.length > 1 && bytes < (viewed.length - 1) * SAVED_BYTES)
     if (isShared) add('shared', inputs, entries)
     else if (entryPoint === undefined && viewed.length > 0) add(`shared ${viewed.join(' ')}`, inputs, users)
   }

@@ -4,18 +4,17 @@ import { describe, expect, test } from 'vitest'
 import { stateWords } from '../../../clients/console/src/api/keyfacts.ts'
 import { pollEvery } from '../../../clients/console/src/api/poller.ts'
 import { TRUST_LABEL } from '../../../clients/console/src/api/trusts.ts'
-import { type CardName, cards, countCards, needs } from '../../../clients/console/src/keylist/attention.ts'
+import { type CardName, cards, needs } from '../../../clients/console/src/keylist/attention.ts'
 import {
-  matcher as matcherAt,
+  matcher as matcherWith,
   partsOf,
-  searchText,
   type TermName,
   termText,
-  unknownWords,
   withTerm,
 } from '../../../clients/console/src/keylist/filter.ts'
-import { countText, countWords, unreadName } from '../../../clients/console/src/keylist/searched.ts'
-import { rowsOf, select } from '../../../clients/console/src/keylist/selection.ts'
+import { countText, countWords } from '../../../clients/console/src/keylist/searched.ts'
+import { select } from '../../../clients/console/src/keylist/selection.ts'
+import { finished } from '../../../clients/console/src/keylist/slices.ts'
 import {
   chosen,
   columns,
@@ -25,6 +24,8 @@ import {
   sortOf,
   sortText,
 } from '../../../clients/console/src/keylist/sorting.ts'
+import { summaryOf } from '../../../clients/console/src/keylist/summary.ts'
+import { unknownWords, unreadName } from '../../../clients/console/src/keylist/unknown.ts'
 import { hrefOfView, type View, viewOf } from '../../../clients/console/src/keylist/view.ts'
 import { isLikeValue } from '../../../clients/console/src/text/keyvalue.ts'
 import { routeOf } from '../../../clients/console/src/text/routes.ts'
@@ -34,7 +35,8 @@ import { ago, ahead, byExchange, DAY, type Facts, HOUR, keyOf, keys, MINUTE, NOW
 import cases from './vectors/keyspage.cases.json' with { type: 'json' }
 
 const FIRST_VIEW = viewOf(new URLSearchParams())
-const matcher = (filter: string) => matcherAt(filter, NOW)
+const selected = (all: readonly AccessKey[], filter: string) => finished(select(all, filter, { now: NOW }))
+const matcher = (filter: string) => matcherWith(filter, { now: NOW })
 
 /** A value as `openssl rand -hex 32` makes it. */
 const madeByClient = '0123456789abcdef'.repeat(4)
@@ -121,9 +123,9 @@ describe('a key needs attention', () => {
   test('is counted as often as it is found', () => {
     fc.assert(
       fc.property(keys, (all) => {
-        for (const [name, count] of countCards(all, NOW)) {
-          expect(select(rowsOf(all), { ...FIRST_VIEW, filter: `needs:${name}` }, NOW).shown).toHaveLength(count)
-        }
+        const { counts } = finished(summaryOf(all, NOW))
+        for (const name of cards.keys())
+          expect(selected(all, `needs:${name}`).shown).toHaveLength(counts.get(name) ?? 0)
       }),
     )
   })
@@ -151,23 +153,20 @@ describe('a key of an exchange', () => {
     expect(isExchanged(keyOf({ ...exchanged, metadata: { ownerReferences: owner ? [owner] : [] } }))).toBe(false)
   })
 
-  const view = FIRST_VIEW
-  const rows = rowsOf([keyOf(), keyOf({ ...exchanged, name: 'shop-1' }), keyOf({ ...exchanged, name: 'shop-2' })])
+  const all = [keyOf(), keyOf({ ...exchanged, name: 'shop-1' }), keyOf({ ...exchanged, name: 'shop-2' })]
 
   test('is not shown unasked, and is counted', () => {
-    expect(select(rows, view, NOW)).toMatchObject({
-      shown: [{ key: { metadata: { name: 'ci' } } }],
+    expect(selected(all, '')).toMatchObject({
+      shown: [{ metadata: { name: 'ci' } }],
       total: 1,
       exchanges: 2,
       hidden: 2,
     })
-    expect(select(rows, { ...view, filter: 'shop-2' }, NOW)).toMatchObject({ shown: [], total: 1, hidden: 1 })
+    expect(selected(all, 'shop-2')).toMatchObject({ shown: [], total: 1, hidden: 1 })
     const asked = { shown: [{}, {}], total: 2, exchanges: 2, hidden: 0 }
-    expect(select(rows, { ...view, filter: 'trust:*' }, NOW)).toMatchObject(asked)
+    expect(selected(all, 'trust:*')).toMatchObject(asked)
   })
 })
-
-const rowOf = (key: AccessKey) => ({ key, searched: searchText(key) })
 
 describe('the filter', () => {
   const key = keyOf({
@@ -181,16 +180,16 @@ describe('the filter', () => {
     },
   })
 
-  test.each(cases.found)('finds by %j', (filter) => expect(matcher(filter)(rowOf(key))).toBe(true))
+  test.each(cases.found)('finds by %j', (filter) => expect(matcher(filter)(key)).toBe(true))
 
   test.each(['shop-cd', 'west east', 'app=shopexample.com', '^shop', '.*'])('does not find by %j', (filter) =>
-    expect(matcher(filter)(rowOf(key))).toBe(false),
+    expect(matcher(filter)(key)).toBe(false),
   )
 
   test('finds fewer keys the more words it has', () => {
     fc.assert(
       fc.property(keys, fc.string(), fc.string(), (all, one, other) => {
-        const found = (filter: string) => rowsOf(all).filter(matcher(filter))
+        const found = (filter: string) => all.filter(matcher(filter))
         expect(found(`${one} ${other}`)).toEqual(found(one).filter(matcher(other)))
       }),
     )
@@ -223,7 +222,7 @@ describe('the filter', () => {
     ['reaches:eu', { spec: { scope: undefined }, status: { target: 'eu' } }, false],
     ['constructor:x', { spec: { description: 'constructor:x' } }, true],
   ])('with the term %s and a key with %j', (filter, facts, isFound) =>
-    expect(matcher(filter)(rowOf(keyOf(facts)))).toBe(isFound),
+    expect(matcher(filter)(keyOf(facts))).toBe(isFound),
   )
 
   test('reads the terms that it writes, among words', () => {
@@ -254,7 +253,7 @@ describe('the filter', () => {
   test('finds every key by its name', () => {
     fc.assert(
       fc.property(keys, (all) => {
-        for (const one of all) expect(matcher(one.metadata.name)(rowOf(one))).toBe(true)
+        for (const one of all) expect(matcher(one.metadata.name)(one)).toBe(true)
       }),
     )
   })
@@ -262,10 +261,7 @@ describe('the filter', () => {
 
 describe('sorting', () => {
   const names = (all: readonly AccessKey[], sort: Sort) =>
-    sorted(
-      all.map((key) => ({ key })),
-      sort,
-    ).map(({ key }) => key.metadata.name)
+    finished(sorted(all, sort)).map(({ metadata }) => metadata.name)
   const sort = fc.record({ column: fc.constantFrom(...columns.keys()), isDown: fc.boolean() })
 
   test('counts numbers in names', () =>

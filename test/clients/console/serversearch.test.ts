@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createApi } from '../../../clients/console/src/api/client.ts'
 import { matcher, partsOf } from '../../../clients/console/src/keylist/filter.ts'
-import { merged, rowsOf } from '../../../clients/console/src/keylist/selection.ts'
+import { merged } from '../../../clients/console/src/keylist/searched.ts'
+import { madeBy } from '../../../clients/console/src/keylist/selection.ts'
 import {
   askServer,
   ownWords,
@@ -10,7 +11,7 @@ import {
   type Search,
   searchWords,
 } from '../../../clients/console/src/keylist/serversearch.ts'
-import { keyOf } from './keys.ts'
+import { keyOf, NOW } from './keys.ts'
 
 const root = new URL('https://keys.example.com/kubernetes/management/')
 const asked: string[] = []
@@ -137,9 +138,7 @@ describe('the keys that the key of the session made', () => {
   const question = { kind: 'facts', maker: 'mine' } as const
   const answer = { keys: [made], more: false, isKnown: true }
   const shown = (filter: string, search: Search) =>
-    rowsOf([made, other], search)
-      .filter(matcher(filter, new Date()))
-      .map(({ key }) => key.metadata.name)
+    [made, other].filter(matcher(filter, { now: NOW, made: madeBy(search) })).map(({ metadata }) => metadata.name)
 
   test('are those that the server has found', () => {
     expect(shown('maker:mine', { question, answer })).toEqual(['made'])

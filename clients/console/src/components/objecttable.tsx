@@ -1,29 +1,35 @@
-import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import type { ComponentChild, ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { BLOCK, blocksBetween, drawnBlocks, rowsIn } from './blocks.ts'
 import { Foreign, NameLink } from './foreign.tsx'
 
-type Column<T> = readonly [title: string, cell: (item: T) => ComponentChildren]
+/** The class of a column is also its name where the table is sorted. */
+export type Column<T> = readonly [title: string, cell: (item: T) => ComponentChildren, className?: string]
 
-export interface ObjectTableProps<T> {
-  /** What is listed, such as `trusts`. */
-  of: string
+interface RowsProps<T> {
   items: readonly T[]
-  keyOf(item: T): string
-  /** What the filter searches. */
-  textOf(item: T): string
   /** The titles of the columns with what is in them, unless they are left out. The first one names the object. */
   columns: readonly (Column<T> | false | undefined)[]
+  keyOf(item: T): string
+  /** The class of a row. */
+  classOf?(item: T): string
+  /** What selects a row, before its columns. */
+  select?(item: T): ComponentChildren
+}
+
+export interface TableProps<T> extends RowsProps<T> {
+  /** What is listed, such as `Trusts`. */
+  of: string
+  /** The order, whose headers sort. */
+  sort?: { column: string; isDown: boolean; choose(column: string): void }
 }
 
 /** From this number on there is a filter. */
 const MANY = 8
 
-/** More rows are not drawn: people filter. */
-const DRAWN = 200
-
-/** Shows objects in a table, each in a line. On a phone each is a card. */
-export function ObjectTable<T>({ of, items, keyOf, textOf, ...rest }: ObjectTableProps<T>) {
-  const columns = rest.columns.filter((one) => one !== false && one !== undefined)
+/** Shows objects that one can filter, each in a line. On a phone each is a card. */
+export function ObjectTable<T>({ textOf, ...table }: TableProps<T> & { textOf(item: T): string }) {
+  const { of, items } = table
   const [filter, setFilter] = useState('')
   const words = filter.trim().toLowerCase().split(/\s+/)
   const found = items.filter((one) => {
@@ -46,31 +52,188 @@ export function ObjectTable<T>({ of, items, keyOf, textOf, ...rest }: ObjectTabl
           </span>
         </div>
       )}
-      <table aria-label={of}>
-        <thead>
-          <tr>
-            {columns.map(([title]) => (
-              <th scope="col" key={title}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {found.slice(0, DRAWN).map((one) => (
-            <tr key={keyOf(one)}>
-              {columns.map(([title, cell]) => (
-                <td data-title={title} key={title}>
-                  {cell(one)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {found.length > DRAWN && <p class="muted">The first {DRAWN} are shown. Filter for the others.</p>}
+      <Table {...table} items={found} />
     </div>
   )
+}
+
+/** Rows count from 1, and the head is the first one. */
+const FIRST_ROW = 2
+
+/** Shows objects in a table that draws the rows near what is visible, and keeps the focus in it. */
+export function Table<T>({ of, sort, ...props }: TableProps<T>) {
+  const { items, columns, select } = props
+  const shown = useMemo(() => columns.filter((one) => one !== false && one !== undefined), [columns])
+  const box = useRef<HTMLTableElement>(null)
+  const { drawn, heightBetween, look } = useDrawn(box, items)
+  const follow = useRowFocus(box, props)
+  // The same elements are not drawn again, such as when somebody selects a key.
+  const bodies = useMemo(() => new Map<number, ComponentChild>(), [items, shown])
+  const bodyOf = (block: number) => {
+    const body = bodies.get(block) ?? <Body {...props} columns={shown} block={block} key={block} />
+    bodies.set(block, body)
+    return body
+  }
+  const far = (from: number, to: number) =>
+    from < to && (
+      <tbody aria-hidden="true" key={`${from}-`}>
+        <tr>
+          <td class="far" style={{ height: `${heightBetween(from, to)}px` }} />
+        </tr>
+      </tbody>
+    )
+  return (
+    <table
+      aria-label={of}
+      aria-rowcount={items.length + 1}
+      ref={box}
+      onFocusIn={(event) => {
+        follow(event)
+        look()
+      }}
+    >
+      <thead>
+        <tr>
+          {select && (
+            <th scope="col" class="select">
+              <span class="hidden">Select</span>
+            </th>
+          )}
+          {shown.map(([title, , name = title]) => (
+            <th
+              scope="col"
+              class={name}
+              aria-sort={name === sort?.column ? (sort.isDown ? 'descending' : 'ascending') : undefined}
+              key={name}
+            >
+              {sort ? (
+                <button type="button" class="quiet" onClick={() => sort.choose(name)}>
+                  {title}
+                </button>
+              ) : (
+                title
+              )}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      {drawn.flatMap((block, index) => [far((drawn[index - 1] ?? -1) + 1, block), bodyOf(block)])}
+      {far((drawn.at(-1) ?? -1) + 1, Math.ceil(items.length / BLOCK))}
+    </table>
+  )
+}
+
+interface BodyProps<T> extends RowsProps<T> {
+  columns: readonly Column<T>[]
+  block: number
+}
+
+/** Some rows of the table. */
+const Body = <T,>({ items, columns, keyOf, classOf, select, block }: BodyProps<T>) => (
+  <tbody data-block={block}>
+    {items.slice(block * BLOCK, (block + 1) * BLOCK).map((one, index) => (
+      <tr class={classOf?.(one)} aria-rowindex={block * BLOCK + index + FIRST_ROW} key={keyOf(one)}>
+        {select && <td class="select">{select(one)}</td>}
+        {columns.map(([title, cell, name]) => (
+          <td class={name} data-title={title} key={title}>
+            {cell(one)}
+          </td>
+        ))}
+      </tr>
+    ))}
+  </tbody>
+)
+
+/** So far around the window is near, in pixels: what the next turn of a wheel shows. */
+const MARGIN = 400
+/** The height of a row before one is drawn, in pixels. */
+const ROW_HEIGHT = 46
+
+/** What was visible, or near it, when somebody looked. The rows of other items are drawn where it was visible first, which takes less time. */
+interface Seen {
+  items: readonly unknown[]
+  visible: readonly number[]
+  near: readonly number[]
+  focused?: number
+}
+
+/** Tells which blocks are drawn, and how high the others are. `look` follows what is visible. */
+function useDrawn(box: { readonly current: HTMLTableElement | null }, items: readonly unknown[]) {
+  const [seen, setSeen] = useState<Seen>({ items: [], visible: [0, 1], near: [] })
+  /** The heights of the rows in blocks that were drawn. */
+  const heights = useRef(new Map<number, number>()).current
+  const heightOf = (block: number) => rowsIn(block, items.length) * (heights.get(block) ?? heights.get(0) ?? ROW_HEIGHT)
+  const look = () => {
+    if (!box.current) return
+    const { tBodies, tHead } = box.current
+    for (const { dataset, rows, offsetHeight } of tBodies) {
+      if (dataset.block) heights.set(Number(dataset.block), offsetHeight / rows.length)
+    }
+    const top = -box.current.getBoundingClientRect().top - (tHead?.offsetHeight ?? 0)
+    const around = (margin: number) => blocksBetween(top - margin, top + innerHeight + margin, items.length, heightOf)
+    const at = box.current.contains(document.activeElement) ? rowAt(document.activeElement) : -1
+    const next = { visible: around(0), near: around(MARGIN), ...(at >= 0 && { focused: Math.floor(at / BLOCK) }) }
+    const isSame =
+      seen.items === items && JSON.stringify({ ...seen, items: 0 }) === JSON.stringify({ ...next, items: 0 })
+    if (!isSame) setSeen({ ...next, items })
+  }
+  const latest = useRef(look)
+  latest.current = look
+  useEffect(look)
+  useEffect(() => {
+    const follow = () => latest.current()
+    const measure = () => {
+      heights.clear()
+      follow()
+    }
+    addEventListener('scroll', follow, { passive: true })
+    addEventListener('resize', measure)
+    return () => {
+      removeEventListener('scroll', follow)
+      removeEventListener('resize', measure)
+    }
+  }, [heights])
+  return {
+    look,
+    drawn: drawnBlocks(seen.items === items ? seen.near : seen.visible, seen.focused, items.length),
+    heightBetween(from: number, to: number) {
+      let height = 0
+      for (let block = from; block < to; block++) height += heightOf(block)
+      return height
+    },
+  }
+}
+
+/** Returns the index of the row with an element, below 0 if it is in none. */
+const rowAt = (element: Element | null): number =>
+  Number(element?.closest('[aria-rowindex]')?.getAttribute('aria-rowindex') ?? 0) - FIRST_ROW
+
+/**
+ * When the row with the focus goes away, such as a key that somebody else deleted, the focus moves to the row in its place. Returns
+ * what to do when a part of the table gets the focus.
+ */
+function useRowFocus<T>(
+  box: { readonly current: HTMLTableElement | null },
+  { items, keyOf }: Pick<RowsProps<T>, 'items' | 'keyOf'>,
+): (event: FocusEvent) => void {
+  const last = useRef<{ element: Element; item: string | undefined; at: number }>(undefined)
+  // With the row: later, on a slow machine, the page would have moved the focus to its heading.
+  useLayoutEffect(() => {
+    if (!last.current || last.current.element.isConnected || document.activeElement !== document.body) return
+    const { item, at } = last.current
+    const now = items.findIndex((one) => keyOf(one) === item)
+    const place = now >= 0 ? now : Math.min(at, items.length - 1)
+    box.current
+      ?.querySelector(`[aria-rowindex="${place + FIRST_ROW}"]`)
+      ?.querySelector('a')
+      ?.focus({ preventScroll: true })
+  }, [items])
+  return ({ target }) => {
+    if (!(target instanceof Element)) return
+    const at = rowAt(target)
+    const one = items[at]
+    last.current = one === undefined ? undefined : { element: target, item: keyOf(one), at }
+  }
 }
 
 /** Names an object in its first column, with what people call it. */

@@ -68,13 +68,9 @@ export const isCardName = (text: string): text is CardName => cards.has(text as 
 
 /** Reports whether the key belongs to the card. */
 export const needs = (name: CardName, key: AccessKey, now: Date): boolean =>
-  !isExchanged(key) &&
   key.status?.phase === (cards.get(name)?.phase ?? 'Active') &&
-  cards.get(name)?.concerns(key, now.getTime()) === true
-
-/** Returns how many keys belong to each card. */
-export const countCards = (keys: readonly AccessKey[], now: Date): ReadonlyMap<CardName, number> =>
-  new Map([...cards.keys()].map((name) => [name, keys.filter((key) => needs(name, key, now)).length]))
+  cards.get(name)?.concerns(key, now.getTime()) === true &&
+  !isExchanged(key)
 
 /** Reports whether a key expires within 14 days. A key that each use extends counts only if its lifetime is longer than that. */
 function expiresSoon(key: AccessKey, now: number): boolean {

@@ -9,13 +9,18 @@ import { reachOf } from '../../../core/src/reaches.ts'
 import { isActive, stateWords } from '../api/keyfacts.ts'
 import { TRUST_LABEL } from '../api/trusts.ts'
 import { visible } from '../text/visible.ts'
-import { cards, isCardName, needs } from './attention.ts'
+import { isCardName, needs } from './attention.ts'
 
 /** Returns a text in lower case, with hidden characters as they are shown. */
-const plain = (text: string): string => visible(text.normalize('NFKC')).toLowerCase()
+const plain = (text: string): string => (/^[ -~]*$/.test(text) ? text : visible(text.normalize('NFKC'))).toLowerCase()
+
+/** The texts of keys that were searched. Each letter that a person types searches them all. */
+const searched = new WeakMap<AccessKey, string>()
 
 /** Returns what is searched of a key: its names, owner, scope, labels, addresses, state and the ends of its values, one a line. */
 export function searchText(key: AccessKey): string {
+  const known = searched.get(key)
+  if (known !== undefined) return known
   const { metadata, spec, status } = key
   const texts = [
     metadata.name,
@@ -28,29 +33,38 @@ export function searchText(key: AccessKey): string {
     status?.hint,
     ...(status?.values ?? []).map(({ hint }) => hint),
   ]
-  return texts.map((text) => plain(text ?? '')).join('\n')
+  const made = texts.map((text) => plain(text ?? '')).join('\n')
+  searched.set(key, made)
+  return made
 }
 
 /** What a term demands of a key. Each is `NAME:VALUE`. */
 const TERMS = {
-  state: ({ key }, value) => key.status?.phase?.toLowerCase() === value.toLowerCase(),
-  owner: ({ key }, value) => key.status?.owner === value,
+  state: ({ status }, value) => status?.phase?.toLowerCase() === value.toLowerCase(),
+  owner: ({ status }, value) => status?.owner === value,
   expires: expiresWithin,
-  maker: ({ key, maker }, value) => (key.status?.madeWith?.name ?? maker) === value,
-  trust: ({ key }, value) =>
-    isExchanged(key) && (value === ANY || (key.metadata.labels?.[TRUST_LABEL] ?? '') === value),
+  maker: ({ metadata, status }, value, { made }) =>
+    (status?.madeWith?.name ?? (made?.uids.has(metadata.uid) && made.maker)) === value,
+  trust: (key, value) => isExchanged(key) && (value === ANY || (key.metadata.labels?.[TRUST_LABEL] ?? '') === value),
   // As `keyplane clusters who`.
-  reaches: ({ key }, value) => isActive(key) && !key.status?.target && reachOf(key, value) !== undefined,
-  needs: ({ key }, value, now) => isCardName(value) && needs(value, key, now),
-} satisfies Record<string, (row: Searched, value: string, now: Date) => boolean>
+  reaches: (key, value) => isActive(key) && !key.status?.target && reachOf(key, value) !== undefined,
+  needs: (key, value, { now }) => isCardName(value) && needs(value, key, now),
+} satisfies Record<string, (key: AccessKey, value: string, known: Known) => boolean>
+
+/** What a filter knows besides the keys. */
+export interface Known {
+  now: Date
+  /** The keys of which the server has said who made them, because they do not. */
+  made?: { maker: string; uids: ReadonlySet<string> } | undefined
+}
 
 export type TermName = keyof typeof TERMS
 
 /** The value of `trust` for the keys of all exchanges, which only this term shows. */
 export const ANY = '*'
 
-function expiresWithin({ key }: Searched, value: string, now: Date): boolean {
-  const end = timeOf(key.status?.expirationTimestamp)
+function expiresWithin({ status }: AccessKey, value: string, { now }: Known): boolean {
+  const end = timeOf(status?.expirationTimestamp)
   const days = /^(\d{1,4})d$/.exec(value)?.[1]
   if (end === undefined || days === undefined) return end === undefined && value === NEVER
   return end > now.getTime() && end - now.getTime() <= Number(days) * DAY_MS
@@ -73,7 +87,7 @@ export interface Term {
 export const termText = ({ name, value }: Term): string =>
   `${name}:${/^[^\s"]+$/.test(value) ? value : JSON.stringify(value)}`
 
-const NAMES = Object.keys(TERMS) as TermName[]
+export const NAMES = Object.keys(TERMS) as TermName[]
 const PART = new RegExp(`(?:^|(?<=\\s))(${NAMES.join('|')}):("(?:[^"\\\\]|\\\\.)*"|[^\\s"]\\S*)(?=\\s|$)|\\S+`, 'g')
 
 export interface FilterParts {
@@ -100,14 +114,6 @@ function unquoted(text: string): string | undefined {
   }
 }
 
-export interface Searched {
-  key: AccessKey
-  /** The `searchText` of the key. */
-  searched: string
-  /** The name of the key that made it, if the server has said so and the key does not. */
-  maker?: string
-}
-
 /** Returns the value that the filter demands of a term, if it has the term. */
 export const valueIn = (filter: string, term: TermName): string | undefined =>
   partsOf(filter).terms.find(({ name }) => name === term)?.value
@@ -119,23 +125,14 @@ export function withTerm(filter: string, name: TermName, value: string | undefin
   return [...words, ...[...others, ...(value === undefined ? [] : [{ name, value }])].map(termText)].join(' ')
 }
 
-/** Says what in a filter is no term, although it looks like one, or no value of its term. */
-export function unknownWords(filter: string): string | undefined {
-  const { words, terms } = partsOf(filter)
-  const [name] = words.flatMap((word) => /^([a-z]+):/i.exec(word)?.[1] ?? [])
-  if (name) return `There is no ${name}:. Known are ${NAMES.map((one) => `${one}:`).join(', ')}.`
-  const known: typeof VALUES = { ...VALUES, needs: [...cards.keys()] }
-  const wrong = terms.find((one) => known[one.name]?.includes(one.value.toLowerCase()) === false)
-  if (!wrong || /^\d+d$/.test(wrong.value)) return undefined
-  return `${wrong.name}: knows ${known[wrong.name]?.join(', ')}.`
-}
-
 /** Returns a function that reports whether a key has every word and every term of the filter. An empty filter matches all. */
-export function matcher(filter: string, now: Date): (row: Searched) => boolean {
+export function matcher(filter: string, known: Known): (key: AccessKey) => boolean {
   const { words, terms } = partsOf(filter)
   // The end of a value is shown as …3jcxZS.
   const wanted = words.map((word) => plain(word).replace(/^\.{3}/, ''))
-  return (row) =>
-    wanted.every((word) => row.searched.includes(word)) &&
-    terms.every(({ name, value }) => TERMS[name](row, value, now))
+  return (key) =>
+    terms.every(({ name, value }) => TERMS[name](key, value, known)) &&
+    (wanted.length === 0 || hasAll(searchText(key), wanted))
 }
+
+const hasAll = (text: string, words: readonly string[]): boolean => words.every((word) => text.includes(word))

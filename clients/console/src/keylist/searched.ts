@@ -1,7 +1,5 @@
-/** Says which part of the keys was read, where there are more than the console reads. */
+/** Tells which keys were read, and found besides, where there are more than the console reads. */
 import type { AccessKey } from '../../../core/src/objects.ts'
-import { isLikeValue } from '../text/keyvalue.ts'
-import { nameProblem } from '../text/names.ts'
 
 /** Returns a number of keys, as `3+` if there are keys that were not read. */
 export const countText = (count: number, more: boolean): string => `${count}${more ? '+' : ''}`
@@ -13,9 +11,10 @@ export function countWords(shown: number, total: number, more: boolean): string 
   return shown < total ? `${shown} of ${keys}` : keys
 }
 
-/** Returns the name of a key that was not read and that the filter may mean, or undefined. It leads to an address, so it is no value. */
-export function unreadName(filter: string, read: readonly AccessKey[]): string | undefined {
-  const name = filter.trim()
-  const isRead = read.some(({ metadata }) => metadata.name === name)
-  return name === '' || isRead || isLikeValue(name) || nameProblem(name) !== undefined ? undefined : name
+/** Returns the keys that were read, and those that were found besides. */
+export function merged(read: readonly AccessKey[], found: readonly AccessKey[]): readonly AccessKey[] {
+  if (found.length === 0) return read
+  const uids = new Set(read.map(({ metadata }) => metadata.uid))
+  const others = found.filter(({ metadata }) => !uids.has(metadata.uid))
+  return others.length === 0 ? read : [...read, ...others]
 }

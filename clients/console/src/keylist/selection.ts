@@ -1,19 +1,13 @@
 /** Decides which access keys the page shows, and what it says of the others. */
-
 import { isExchanged } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
-import { matcher, type Searched, searchText, valueIn } from './filter.ts'
+import { type Known, matcher, valueIn } from './filter.ts'
 import type { Search } from './serversearch.ts'
-import { sorted } from './sorting.ts'
-import type { View } from './view.ts'
-
-export interface Row extends Searched {
-  isExchanged: boolean
-}
+import { each, type Steps } from './slices.ts'
 
 export interface Selection {
   /** What is shown, in order. */
-  shown: Row[]
+  shown: AccessKey[]
   /** How many keys no exchange made or, if the filter is about exchanges, how many they made. */
   total: number
   /** How many keys an exchange made. */
@@ -22,34 +16,24 @@ export interface Selection {
   hidden: number
 }
 
-/** Returns the rows of keys. `search` is what the server was asked and has found. */
-export function rowsOf(keys: readonly AccessKey[], { question, answer }: Search = {}): Row[] {
-  const maker = question?.kind === 'facts' ? question.maker : undefined
-  const made = new Set(maker === undefined ? [] : answer?.keys.map(({ metadata }) => metadata.uid))
-  return keys.map((key) => ({
-    key,
-    searched: searchText(key),
-    isExchanged: isExchanged(key),
-    ...(maker !== undefined && made.has(key.metadata.uid) && { maker }),
-  }))
-}
-
-export function select(rows: readonly Row[], { filter, sort }: View, now: Date): Selection {
-  const found = rows.filter(matcher(filter, now))
+/** Selects keys, in the order in which they are. */
+export function* select(keys: readonly AccessKey[], filter: string, known: Known): Steps<Selection> {
   const isAboutExchanges = valueIn(filter, 'trust') !== undefined
-  const shown = isAboutExchanges ? found : found.filter((row) => !row.isExchanged)
-  const exchanges = rows.filter((row) => row.isExchanged).length
-  return {
-    shown: sorted(shown, sort),
-    total: isAboutExchanges ? exchanges : rows.length - exchanges,
-    exchanges,
-    hidden: found.length - shown.length,
-  }
+  const matches = matcher(filter, known)
+  const shown: AccessKey[] = []
+  let [exchanges, hidden] = [0, 0]
+  yield* each(keys, (key) => {
+    const isOfExchange = isExchanged(key)
+    if (isOfExchange) exchanges += 1
+    if (!matches(key)) return
+    if (isOfExchange && !isAboutExchanges) hidden += 1
+    else shown.push(key)
+  })
+  return { shown, total: isAboutExchanges ? exchanges : keys.length - exchanges, exchanges, hidden }
 }
 
-/** Returns the keys that were read, and those that were found besides. */
-export function merged(read: readonly AccessKey[], found: readonly AccessKey[]): readonly AccessKey[] {
-  const uids = new Set(read.map(({ metadata }) => metadata.uid))
-  const others = found.filter(({ metadata }) => !uids.has(metadata.uid))
-  return others.length === 0 ? read : [...read, ...others]
+/** Returns the keys of which only the server knows who made them. */
+export function madeBy({ question, answer }: Search = {}): Known['made'] {
+  const maker = question?.kind === 'facts' ? question.maker : undefined
+  return maker === undefined ? undefined : { maker, uids: new Set(answer?.keys.map(({ metadata }) => metadata.uid)) }
 }

@@ -3,6 +3,7 @@ import { scopeWords } from '../../../../lib/access/scopes/words.ts'
 import { timeOf } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 import { openRotation } from '../api/keyfacts.ts'
+import { each, type Steps, sorting } from './slices.ts'
 
 interface Column {
   title: string
@@ -74,13 +75,14 @@ export function sortOf(text: string | null): Sort {
   return columns.has(column as ColumnName) ? { column: column as ColumnName, isDown: down === '-' } : DEFAULT_SORT
 }
 
-const { compare } = new Intl.Collator('en', { numeric: true })
+/** Returns a text for the order of people: numbers in it count as numbers, and neither case nor accents come first. */
+const natural = (text: string): string =>
+  text
+    .normalize('NFD')
+    .toLowerCase()
+    .replace(/0*(\d+)/g, (_, digits: string) => String.fromCharCode(47 + digits.length) + digits)
 
-/** Compares names. Numbers in them count as numbers: ci-2 is before ci-10. */
-const compareNames = (a: string, b: string): number => compare(a, b) || (a < b ? -1 : a === b ? 0 : 1)
-
-const compareValues = (a: string | number, b: string | number): number =>
-  typeof a === 'string' || typeof b === 'string' ? compare(String(a), String(b)) : a === b ? 0 : a < b ? -1 : 1
+const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Of keys in one phase, those with an open rotation are first. A phase that the console does not know is the last. */
 function stateRank(key: AccessKey): number {
@@ -89,11 +91,18 @@ function stateRank(key: AccessKey): number {
 }
 
 /** Returns the keys in the order of the column. Those with equal values are in the order of their names. */
-export function sorted<T extends { key: AccessKey }>(rows: readonly T[], { column, isDown }: Sort): T[] {
+export function* sorted(keys: readonly AccessKey[], { column, isDown }: Sort): Steps<AccessKey[]> {
   const value = columns.get(column)?.value ?? (() => 0)
   const sign = isDown ? -1 : 1
-  return rows
-    .map((row) => ({ row, at: value(row.key), name: row.key.metadata.name }))
-    .sort((a, b) => sign * compareValues(a.at, b.at) || compareNames(a.name, b.name))
-    .map(({ row }) => row)
+  const valued: { key: AccessKey; at: string | number; name: string }[] = []
+  yield* each(keys, (key) => {
+    const at = value(key)
+    valued.push({ key, at: typeof at === 'string' ? natural(at) : at, name: natural(key.metadata.name) })
+  })
+  const order = yield* sorting(
+    valued,
+    (a, b) =>
+      sign * compare(a.at, b.at) || compare(a.name, b.name) || compare(a.key.metadata.name, b.key.metadata.name),
+  )
+  return order.map(({ key }) => key)
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
-import { unknownWords } from '../../keylist/filter.ts'
+import { unknownWords } from '../../keylist/unknown.ts'
 
 export interface NoKeysProps {
   action: ComponentChildren

@@ -6,16 +6,19 @@ import { useNow } from '../../components/hooks/usenow.ts'
 import { useServerSearch } from '../../components/hooks/useserversearch.ts'
 import { Page } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
-import { cards, countCards } from '../../keylist/attention.ts'
+import { type CardName, cards } from '../../keylist/attention.ts'
 import { ANY, valueIn, withTerm } from '../../keylist/filter.ts'
-import { countText, countWords, unreadName } from '../../keylist/searched.ts'
-import { merged, rowsOf, select } from '../../keylist/selection.ts'
+import { countText, countWords, merged } from '../../keylist/searched.ts'
+import { madeBy, type Selection, select } from '../../keylist/selection.ts'
+import { sorted, sortText } from '../../keylist/sorting.ts'
+import { summaryOf } from '../../keylist/summary.ts'
 import { useSession } from '../../session/session.ts'
 import type { Query } from '../../session/usequery.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { KeysTable } from './keystable.tsx'
 import { SelectAll, useSelection } from './selecting.tsx'
 import { Toolbar } from './toolbar.tsx'
+import { useSliced } from './usesliced.ts'
 import { useView, type ViewControl } from './useview.ts'
 
 const newKey = (
@@ -39,6 +42,7 @@ export const KeysPage = ({ keys, route }: KeysPageProps) => (
 )
 
 const NONE: readonly AccessKey[] = []
+const NOTHING: Selection = { shown: [], total: 0, exchanges: 0, hidden: 0 }
 
 const exported = part(async () => (await import('./export.tsx')).Export)
 const told = part(async () => (await import('./told.tsx')).Told)
@@ -63,20 +67,28 @@ function Keys({ listed: { items, more, isPart }, keys, route }: KeysProps) {
   const isOpen = own !== undefined && !search?.answer?.isKnown
   const found = search?.answer?.keys ?? NONE
   const all = useMemo(() => merged(items, found), [items, found])
-  const rows = useMemo(() => rowsOf(all, search), [all, search])
-  const { shown, total, exchanges, hidden } = useMemo(() => select(rows, view, now), [rows, view, now])
+  const order = useSliced(() => sorted(all, view.sort), [all, sortText(view.sort)])
+  const selected = useSliced(
+    function* () {
+      return order && (yield* select(order, filter, { now, made: madeBy(search) }))
+    },
+    [order, filter, search, now],
+  )
+  const summary = useSliced(() => summaryOf(items, now), [items, now])
+  const { shown, total, exchanges, hidden } = selected ?? NOTHING
   const selection = useSelection(shown)
   const onShow = () => go({ filter: withTerm(filter, 'trust', ANY) })
+  if (!selected) return <p class="loading">Loading…</p>
   if (items.length === 0 || (!more && total === 0 && filter === '')) {
     return <InPlace of={noKeys} what="What to do without keys" action={newKey} {...{ exchanges, onShow }} />
   }
   return (
     <>
-      <Toolbar keys={items} control={control} />
+      <Toolbar values={summary?.values} control={control} />
       <div class="keys facts">
         {shown.length > 0 && <SelectAll selection={selection} />}
         <p role="status">{isPart ? `${total} keys so far…` : isOpen ? '' : countWords(shown.length, total, more)}</p>
-        <Attention items={items} more={more} control={control} />
+        <Attention counts={summary?.counts} more={more} control={control} />
         {exchanges > 0 && (
           <button
             type="button"
@@ -95,11 +107,7 @@ function Keys({ listed: { items, more, isPart }, keys, route }: KeysProps) {
         </span>
       </div>
       {(isCut || own !== undefined || reached !== undefined) && (
-        <InPlace
-          of={told}
-          what="What the list leaves out"
-          {...{ search, isCut, filter, own, name: unreadName(filter, all), reached }}
-        />
+        <InPlace of={told} what="What the list leaves out" {...{ search, isCut, filter, own, read: all, reached }} />
       )}
       {selection.hasBegun && (
         <InPlace of={selectedBar} what="What to do with them" selection={selection} refresh={keys.refresh} />
@@ -113,21 +121,25 @@ function Keys({ listed: { items, more, isPart }, keys, route }: KeysProps) {
           onClear={() => go({ filter: '' })}
         />
       ) : (
-        <KeysTable rows={shown} sort={view.sort} onSort={(sort) => go({ sort })} selection={selection} />
+        <KeysTable keys={shown} sort={view.sort} onSort={(sort) => go({ sort })} selection={selection} />
       )}
     </>
   )
 }
 
+interface AttentionProps {
+  counts: ReadonlyMap<CardName, number> | undefined
+  more: boolean
+  control: ViewControl
+}
+
 /** Says how many keys need attention and why, in buttons that show them alone, and what to do about those. */
-function Attention({ items, more, control: { view, go } }: Listed<AccessKey> & { control: ViewControl }) {
-  const now = useNow()
-  const counts = useMemo(() => countCards(items, now), [items, now])
+function Attention({ counts, more, control: { view, go } }: AttentionProps) {
   const chosen = valueIn(view.filter, 'needs')
   return (
     <section aria-label="Needs attention">
       {[...cards].map(([name, { title, about }]) => {
-        const count = counts.get(name) ?? 0
+        const count = counts?.get(name) ?? 0
         if (count === 0 && name !== chosen) return null
         return (
           <button

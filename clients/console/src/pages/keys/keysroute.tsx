@@ -1,10 +1,13 @@
 import { useKeys } from '../../components/hooks/usekeys.ts'
+import { InPlace, part } from '../../components/part.tsx'
 import type { Route } from '../../text/routes.ts'
 import { KeysPage } from './keyspage.tsx'
-import { OverviewPage } from './overview/overviewpage.tsx'
 
-/** Shows the list of the keys, or what it means. Both need most of the same script. */
+const overview = part(async () => (await import('./overview/overviewpage.tsx')).OverviewPage)
+
+/** Shows the list of the keys, or what it means, whose script loads while the keys are read. */
 export function KeysRoute({ route }: { route: Route }) {
   const keys = useKeys()
-  return route.page === 'overview' ? <OverviewPage keys={keys} /> : <KeysPage keys={keys} route={route} />
+  if (route.page !== 'overview') return <KeysPage keys={keys} route={route} />
+  return <InPlace of={overview} what="The overview" keys={keys} />
 }

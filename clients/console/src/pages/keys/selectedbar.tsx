@@ -7,25 +7,25 @@ const dialog = part(async () => (await import('../../components/revocation/revok
 
 /** Says how many keys are selected, and revokes them. */
 export function SelectedBar({ selection, refresh }: { selection: Selection; refresh(): Promise<void> }) {
-  const { rows, shown, select } = selection
+  const { selected, shown, select } = selection
   const [open, setOpen] = useState<{ title: string; keys: ReturnType<typeof selectionOf> }>()
   usePreload(dialog)
-  const clear = () => select(rows, false)
-  const words = rows.length === 1 ? '1 key' : `${rows.length} keys`
+  const clear = () => select(selected, false)
+  const words = selected.length === 1 ? '1 key' : `${selected.length} keys`
   return (
     <>
-      {rows.length > 0 && (
+      {selected.length > 0 && (
         <section class="selected" aria-label="Selected keys">
           <p role="status">{words} selected</p>
           <button
             type="button"
             class="danger"
-            disabled={rows.length > MOST_NAMES}
-            onClick={() => setOpen({ title: `Revoke ${words}`, keys: selectionOf(rows.map(({ key }) => key)) })}
+            disabled={selected.length > MOST_NAMES}
+            onClick={() => setOpen({ title: `Revoke ${words}`, keys: selectionOf(selected) })}
           >
             Disable or delete
           </button>
-          {rows.length < shown.length && (
+          {selected.length < shown.length && (
             <button type="button" class="quiet" onClick={() => select(shown, true)}>
               Select all {shown.length}
             </button>
@@ -33,7 +33,7 @@ export function SelectedBar({ selection, refresh }: { selection: Selection; refr
           <button type="button" class="quiet" onClick={clear}>
             Select none
           </button>
-          {rows.length > MOST_NAMES && <p class="hint">At most {MOST_NAMES} keys can be revoked at once.</p>}
+          {selected.length > MOST_NAMES && <p class="hint">At most {MOST_NAMES} keys can be revoked at once.</p>}
         </section>
       )}
       {open && (

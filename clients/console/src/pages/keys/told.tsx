@@ -1,6 +1,8 @@
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { MAX_LISTED } from '../../api/lists.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { ownWords, type Search, searchWords } from '../../keylist/serversearch.ts'
+import { unreadName } from '../../keylist/unknown.ts'
 import { hrefOf } from '../../text/routes.ts'
 
 export interface ToldProps {
@@ -10,14 +12,14 @@ export interface ToldProps {
   isCut: boolean
   filter: string
   own: string | undefined
-  /** The name of a key that may be among those that were not read. */
-  name: string | undefined
+  read: readonly AccessKey[]
   /** The cluster that the filter names. */
   reached: string | undefined
 }
 
 /** Says what the list leaves out: keys that were not read or found, and that the person may not list. */
-export function Told({ search = {}, isCut, filter, own, name, reached }: ToldProps) {
+export function Told({ search = {}, isCut, filter, own, read, reached }: ToldProps) {
+  const name = unreadName(filter, read)
   const words = [
     ...(own !== undefined ? [ownWords(own, search)] : isCut && filter !== '' ? [searchWords(search)] : []),
     isCut && filter === '' && FIRST,

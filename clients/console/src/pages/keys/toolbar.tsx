@@ -1,46 +1,39 @@
-import { useId, useMemo, useRef } from 'preact/hooks'
-import { isExchanged } from '../../../../core/src/keylives.ts'
-import type { AccessKey } from '../../../../core/src/objects.ts'
-import { TRUST_LABEL } from '../../api/trusts.ts'
+import { useId, useRef } from 'preact/hooks'
 import { useShortcut } from '../../components/hooks/useshortcut.ts'
-import { type TermName, VALUES, valueIn, withTerm } from '../../keylist/filter.ts'
+import { type TermName, valueIn, withTerm } from '../../keylist/filter.ts'
 import { columns, sortOf, sortText } from '../../keylist/sorting.ts'
+import type { Summary } from '../../keylist/summary.ts'
 import { shortcuts } from '../../text/shortcuts.ts'
 import { visible } from '../../text/visible.ts'
 import type { ViewControl } from './useview.ts'
 
 /** Longer ones make no sense, and would make a long address. */
 const LONGEST = 200
-/** A list to choose from has so many values. The filter takes any other. */
-const MOST_VALUES = 200
-
-/** The terms that a person can choose, and what the keys have of each. */
-const CHIPS: readonly [term: TermName, title: string, factOf?: (key: AccessKey) => string | undefined][] = [
+/** The terms that a person can choose. */
+const CHIPS: readonly [term: TermName, title: string][] = [
   ['state', 'State'],
-  ['owner', 'Owner', ({ status }) => status?.owner],
+  ['owner', 'Owner'],
   ['expires', 'Expires'],
-  ['maker', 'Made by', ({ status }) => status?.madeWith?.name],
-  ['trust', 'Trust', (key) => (isExchanged(key) ? key.metadata.labels?.[TRUST_LABEL] : undefined)],
+  ['maker', 'Made by'],
+  ['trust', 'Trust'],
 ]
 
 const ORDERS = [...columns].flatMap(([column, { title, directions }]) =>
   directions.map((words, index): Option => [sortText({ column, isDown: index === 1 }), `${title}, ${words}`]),
 )
 
+interface ToolbarProps {
+  /** The values of each term that the keys have. */
+  values: Summary['values'] | undefined
+  control: ViewControl
+}
+
 /** The filter, what it can name, and, where no headers of a table do it, the order. */
-export function Toolbar({ keys, control }: { keys: readonly AccessKey[]; control: ViewControl }) {
+export function Toolbar({ values, control }: ToolbarProps) {
   const { view, go, type, settle } = control
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
   useShortcut('filter', () => field.current?.focus())
-  const chips = useMemo(
-    () =>
-      CHIPS.map(([term, title, factOf]) => {
-        const facts = factOf && [...new Set(keys.flatMap((key) => factOf(key) || []))].sort().slice(0, MOST_VALUES)
-        return { term, title, values: facts ?? VALUES[term] ?? [] }
-      }),
-    [keys],
-  )
   return (
     <search class="toolbar">
       <div class="filter">
@@ -63,9 +56,10 @@ export function Toolbar({ keys, control }: { keys: readonly AccessKey[]; control
         />
       </div>
       <div class="chips">
-        {chips.map(({ term, title, values }) => {
+        {CHIPS.map(([term, title]) => {
           const value = valueIn(view.filter, term) ?? ''
-          const all = value === '' || values.includes(value) ? values : [value, ...values]
+          const known = values?.get(term) ?? []
+          const all = value === '' || known.includes(value) ? known : [value, ...known]
           return (
             all.length > 0 && (
               <Chip

@@ -1,7 +1,8 @@
 /** Finds where the palette leads for what a person types: objects, pages and actions. */
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import type { KnownClusters } from '../../../../core/src/words/places.ts'
 import type { Trust } from '../../api/trusts.ts'
-import { matcher, type Searched } from '../../keylist/filter.ts'
+import { matcher } from '../../keylist/filter.ts'
 import { ownerInWords } from '../../text/access.ts'
 import { hrefOf } from '../../text/routes.ts'
 
@@ -44,7 +45,7 @@ export interface Known {
   own?: readonly Choice[]
   /** Those with a link in the header. */
   pages: Pages
-  keys: readonly Searched[]
+  keys: readonly AccessKey[]
   /** Trusts and clusters. */
   others?: readonly Found[]
 }
@@ -58,12 +59,12 @@ export function choicesFor(text: string, { own = [], pages, keys, others = [] }:
     ...ACTIONS,
   ])
   if (name === '') return [...named(own), ...places]
-  const isKey = matcher(text, new Date())
+  const isKey = matcher(text, { now: new Date() })
   const words = name.split(/\s+/)
   const matching = [
     ...keys
-      .filter((one) => one.key.metadata.name.startsWith(name) || (name.length >= SEARCHED && isKey(one)))
-      .map(({ key: { metadata } }) => choiceOf('Key', metadata.name, hrefOf('keys', [metadata.name]))),
+      .filter((one) => one.metadata.name.startsWith(name) || (name.length >= SEARCHED && isKey(one)))
+      .map(({ metadata }) => choiceOf('Key', metadata.name, hrefOf('keys', [metadata.name]))),
     ...others
       .filter(({ choice, searched }) =>
         name.length < SEARCHED ? choice.title.startsWith(name) : words.every((word) => searched.includes(word)),

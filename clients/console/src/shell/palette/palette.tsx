@@ -7,7 +7,7 @@ import { useServerSearch } from '../../components/hooks/useserversearch.ts'
 import { useTrusts } from '../../components/hooks/usetrusts.ts'
 import { Notice } from '../../components/notice.tsx'
 import { useClusters } from '../../components/scope/useclusters.ts'
-import { searchText } from '../../keylist/filter.ts'
+import { merged } from '../../keylist/searched.ts'
 import { useSession } from '../../session/session.ts'
 import { isLikeValue } from '../../text/keyvalue.ts'
 import { hrefOf } from '../../text/routes.ts'
@@ -46,10 +46,7 @@ export function Palette({ pages, onClose }: PaletteProps) {
   const trusts = useTrusts().data?.items
   const clusters = useClusters().data
   const unread = useServerSearch(data?.more ? text.trim() : '', 0)?.answer?.keys
-  const keys = useMemo(() => {
-    const all = new Map([...(data?.items ?? []), ...(unread ?? [])].map((key) => [key.metadata.uid, key]))
-    return [...all.values()].map((key) => ({ key, searched: searchText(key) }))
-  }, [data, unread])
+  const keys = useMemo(() => merged(data?.items ?? [], unread ?? []), [data, unread])
   const others = useMemo(
     () => othersOf(trusts ?? [], clusters ?? { virtualClusters: new Map(), connected: [] }, prefixOf(self)),
     [trusts, clusters, self],
