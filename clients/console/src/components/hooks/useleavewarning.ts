@@ -1,8 +1,8 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 
 /** Lets the browser ask before the person leaves the console, while something would be lost. */
 export function useLeaveWarning(isNeeded = true): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isNeeded) return
     const ask = (event: BeforeUnloadEvent) => event.preventDefault()
     window.addEventListener('beforeunload', ask)

@@ -1,5 +1,5 @@
 /** Keeps what the page shows and its address the same. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { hrefOfView, type View, viewOf } from '../../keylist/view.ts'
 import { type Route, routeOf } from '../../text/routes.ts'
 
@@ -22,7 +22,8 @@ export function useView(route: Route): ViewControl {
   latest.current = view
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const followed = useRef(route)
-  useEffect(() => {
+  // With the page, so that what a person then clicks belongs to what is shown.
+  useLayoutEffect(() => {
     // A person may type before the first effect.
     if (followed.current === route) return
     followed.current = route
