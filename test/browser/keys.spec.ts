@@ -153,7 +153,7 @@ describe('the page of the keys', () => {
     expect(await filter(page).inputValue()).toBe('team:platform owner:alice')
     await page.getByRole('heading', { name: 'No key matches' }).waitFor()
     await filter(page).fill('reaches:eu-production')
-    await page.getByText('These are the active keys that you may list and that may get a token for').waitFor()
+    await page.getByText('These active keys may get a token for').waitFor()
     expect(await names(page)).toEqual([expect.stringMatching(/^admin-/), 'legacy-import', 'terraform'])
     await filter(page).fill('onwer:alice')
     await page.getByText('There is no onwer:. Known are state:, owner:,').waitFor()

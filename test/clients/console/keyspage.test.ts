@@ -219,6 +219,7 @@ describe('the filter', () => {
     ['reaches:eu', { spec: { scope: { clusters: [{ cluster: '*' }] } } }, true],
     ['reaches:eu', { spec: { scope: { clusters: [{ cluster: 'us' }] } } }, false],
     ['reaches:eu', { spec: { scope: undefined }, status: { phase: 'Disabled' } }, false],
+    ['reaches:shop/dev', { spec: { scope: undefined } }, false],
     ['reaches:eu', { spec: { scope: undefined }, status: { target: 'eu' } }, false],
     ['constructor:x', { spec: { description: 'constructor:x' } }, true],
   ])('with the term %s and a key with %j', (filter, facts, isFound) =>

@@ -46,8 +46,9 @@ const TERMS = {
   maker: ({ metadata, status }, value, { made }) =>
     (status?.madeWith?.name ?? (made?.uids.has(metadata.uid) && made.maker)) === value,
   trust: (key, value) => isExchanged(key) && (value === ANY || (key.metadata.labels?.[TRUST_LABEL] ?? '') === value),
-  // As `keyplane clusters who`.
-  reaches: (key, value) => isActive(key) && !key.status?.target && reachOf(key, value) !== undefined,
+  // As `keyplane clusters who`. Virtual clusters have rules of their own, which their pages know.
+  reaches: (key, value) =>
+    !value.includes('/') && isActive(key) && !key.status?.target && reachOf(key, value) !== undefined,
   needs: (key, value, { now }) => isCardName(value) && needs(value, key, now),
 } satisfies Record<string, (key: AccessKey, value: string, known: Known) => boolean>
 

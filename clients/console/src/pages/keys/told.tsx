@@ -23,7 +23,10 @@ export function Told({ search = {}, isCut, filter, own, read, reached }: ToldPro
   const words = [
     ...(own !== undefined ? [ownWords(own, search)] : isCut && filter !== '' ? [searchWords(search)] : []),
     isCut && filter === '' && FIRST,
-    reached && `These are the active keys that you may list and that may get a token for ${reached}. ${RIGHTS}`,
+    reached &&
+      (reached.includes('/')
+        ? `The page of ${reached} says who reaches it.`
+        : `These active keys may get a token for ${reached}, of those that you may list. ${RIGHTS}`),
   ].filter(Boolean)
   if (words.length === 0) return null
   return (
@@ -39,4 +42,4 @@ export function Told({ search = {}, isCut, filter, own, read, reached }: ToldPro
 }
 
 const FIRST = `These are the first ${MAX_LISTED} of more keys. The filter also finds the others, by the beginning of a name, owner:NAME or maker:NAME.`
-const RIGHTS = 'What a token may do there is up to the scope and the RBAC of the cluster.'
+const RIGHTS = 'Scopes and the RBAC of the cluster say what it may do there.'
