@@ -1,12 +1,11 @@
 import type { RefObject } from 'preact'
-import { useState } from 'preact/hooks'
 import type { AccessKey, AccessReview, ReviewStep, Scope } from '../../../../core/src/objects.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Code } from '../../components/code.tsx'
 import { Copy } from '../../components/copy.tsx'
 import { Foreign } from '../../components/foreign.tsx'
-import { DialogPart, part } from '../../components/part.tsx'
 import { type Json, toYaml } from '../../text/yaml.ts'
+import { ScopeButton } from '../key/actions/scopebutton.tsx'
 import { type Question, requestWords } from './question.ts'
 import { allowingEntry, isInherited, joined, verdictOf, wordsOf } from './steps.ts'
 
@@ -16,8 +15,6 @@ export interface Given {
   reviewed: AccessKey
   review: AccessReview
 }
-
-const scopeDialog = part(async () => (await import('../key/actions/scopedialog.tsx')).ScopeDialog)
 
 /** The answer to a question, with every step of the decision. */
 export function Answer({
@@ -92,7 +89,6 @@ function Step({ step, reviewed, refresh }: StepProps) {
 
 /** Shows the scope entry that would allow the request, and how to add it. */
 function Missing({ entry, step, reviewed, refresh }: StepProps & { entry: NonNullable<ReviewStep['entry']> }) {
-  const [isOpen, setOpen] = useState(false)
   return (
     <>
       <Code title="This entry of spec.scope would allow it" text={toYaml(entry as Json)} />
@@ -100,21 +96,15 @@ function Missing({ entry, step, reviewed, refresh }: StepProps & { entry: NonNul
         <p>Make a new key with this entry instead, with a key whose own scope has it.</p>
       ) : (
         <>
-          <button type="button" onClick={() => setOpen(true)}>
-            Add it
-          </button>
-          {isOpen && (
-            <DialogPart
-              dialog={scopeDialog}
-              accessKey={reviewed}
-              suggested={{
-                scope: joined(reviewed.spec.scope ?? {}, entry as Scope),
-                about: 'The entry that allows the request is with the others of the scope.',
-              }}
-              refresh={refresh}
-              onClose={() => setOpen(false)}
-            />
-          )}
+          <ScopeButton
+            word="Add it"
+            accessKey={reviewed}
+            suggested={{
+              scope: joined(reviewed.spec.scope ?? {}, entry as Scope),
+              about: 'The entry that allows the request is with the others of the scope.',
+            }}
+            refresh={refresh}
+          />
           <p>Its owner or an administrator may add it, with another key: no key can widen its own scope.</p>
         </>
       )}

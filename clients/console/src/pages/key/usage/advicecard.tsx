@@ -1,8 +1,8 @@
 import type { KeyUsage } from '../../../../../core/src/usage.ts'
 import type { KeyProps } from '../actions/actionprops.ts'
 import { Comparison } from '../actions/comparison.tsx'
+import { ScopeButton } from '../actions/scopebutton.tsx'
 import { Bullets } from './bullets.tsx'
-import { ScopeButton } from './formerscope.tsx'
 
 const SMALLER =
   'All recorded requests of the key stay allowed. The record may not include rare ones, such as those of once a month. You can put the former scope back for 30 days.'

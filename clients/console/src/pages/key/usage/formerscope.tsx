@@ -1,35 +1,10 @@
-import { useState } from 'preact/hooks'
 import { scopeWords } from '../../../../../../lib/access/scopes/words.ts'
 import { Foreign } from '../../../components/foreign.tsx'
 import { useNow } from '../../../components/hooks/usenow.ts'
-import { DialogPart, part, usePreload } from '../../../components/part.tsx'
 import { Time } from '../../../components/time.tsx'
 import type { KeyProps } from '../actions/actionprops.ts'
-import type { ScopeDialogProps } from '../actions/scopedialog.tsx'
+import { ScopeButton } from '../actions/scopebutton.tsx'
 import { Bullets } from './bullets.tsx'
-
-const scopeDialog = part(async () => (await import('../actions/scopedialog.tsx')).ScopeDialog)
-const dropDialog = part(async () => (await import('../actions/dropdialog.tsx')).DropDialog)
-
-export type ScopeButtonProps = Omit<ScopeDialogProps, 'onClose'> & { word: string }
-
-/** A button that opens the dialog of the scope with what it suggests, or the one that drops what was added, for the key as it is then. */
-export function ScopeButton({ word, ...props }: ScopeButtonProps) {
-  const [seen, setSeen] = useState<ScopeDialogProps>()
-  const onClose = () => setSeen(undefined)
-  usePreload(scopeDialog, dropDialog)
-  return (
-    <>
-      <div class="actions">
-        <button type="button" onClick={() => setSeen({ ...props, onClose })}>
-          {word}
-        </button>
-      </div>
-      {seen &&
-        (seen.suggested ? <DialogPart dialog={scopeDialog} {...seen} /> : <DialogPart dialog={dropDialog} {...seen} />)}
-    </>
-  )
-}
 
 /** Offers the scope before the last change, and shows the scopes that changes have added. */
 export function FormerScopeCard(key: KeyProps) {
