@@ -248,11 +248,13 @@ describe('the page of connected clusters', () => {
       ['Project', 'shop'],
       ['Name', 'dev'],
       ['Team that owns it', 'shop'],
+      ['Its kube config, on your machine', '~/dev'],
     ] as const) {
       await tabTo(dialog(page).getByLabel(label, { exact: true }))
       await page.keyboard.type(text)
     }
-    expect(await dialog(page).getByRole('region', { name: 'Run it where' }).innerText()).toContain('--for vcluster')
+    const commands = await dialog(page).getByRole('region', { name: 'Run it where' }).innerText()
+    expect(commands).toMatch(/^of\(\) \{ kubectl --kubeconfig ~\/dev [\s\S]*--for vcluster\n$/)
     expect(await axeProblems(page)).toEqual([])
     await page.keyboard.press('Escape')
     await press(page.getByRole('navigation').getByRole('link', { name: 'Clusters', exact: true }))
@@ -371,7 +373,7 @@ describe('the page of connected clusters', () => {
         { verbs: ['get', 'list', 'watch', 'use'], teams: ['shop', 'platform'], users: ['alice'] },
       ])
       await press(button(page, 'Disconnect'))
-      await tabTo(dialog(page).getByLabel('Type eu to do it'))
+      await tabTo(dialog(page).getByLabel('Type eu to confirm'))
       await page.keyboard.type('eu')
       await page.keyboard.press('Enter')
       await page.getByText('eu was deleted.').waitFor()

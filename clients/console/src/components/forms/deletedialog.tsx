@@ -43,7 +43,7 @@ export function DeleteDialog({ word = 'Delete', noun, mayReview, children, ...de
         onSubmit={submit}
         onClose={deletion.onClose}
       >
-        <Field label={`Type ${name} to do it`} error={wrong}>
+        <Field label={`Type ${name} to confirm`} error={wrong}>
           {(attributes) => (
             <input {...attributes} ref={input} autoComplete="off" autoCapitalize="off" spellcheck={false} />
           )}

@@ -33,7 +33,7 @@ export function ClusterDialog({ action, ...props }: ClusterDialogProps) {
   return (
     <DeleteDialog
       word={kind.deletion.word}
-      noun={kind.noun}
+      noun={kind === CONNECTED ? 'cluster' : kind.noun}
       metadata={metadata}
       shownIn={[`${kind.page} `, data]}
       list={hrefOf(kind.page)}

@@ -26,14 +26,15 @@ const WAYS: readonly (readonly [how: How, words: string, hint: string])[] = [
 
 const PLATFORMS = [['', 'Any'], ...['kubeadm', 'k3s', 'rke2', 'talos'].map((one) => [one, one] as const)] as const
 
-const EMPTY = { name: '', file: '~/.kube/config', platform: '', eks: '', region: '', project: '', team: '' }
+const EMPTY = { name: '', file: '', platform: '', eks: '', region: '', project: '', team: '' }
 
 /** Shows the command that connects a cluster, or registers a virtual cluster. */
 export function ConnectDialog({ kind, onClose }: { kind: ClusterKind; onClose(): void }) {
   const { self } = useSession()
   const [how, choose] = useState<How>('flags')
-  const [given, setGiven] = useState(EMPTY)
   const isVirtual = kind === VIRTUAL
+  // That of a virtual cluster is another one than that with which kubectl asks keyplane.
+  const [given, setGiven] = useState({ ...EMPTY, ...(!isVirtual && { file: '~/.kube/config' }) })
   const text = (member: keyof typeof given, label: string, hint?: string) => (
     <TextField
       label={label}
@@ -80,7 +81,7 @@ export function ConnectDialog({ kind, onClose }: { kind: ClusterKind; onClose():
       {text('file', 'Its kube config, on your machine')}
       {isComplete ? (
         <Code
-          title="Run it where the kube config is"
+          title={isVirtual ? 'Run it where kubectl uses this server' : 'Run it where the kube config is'}
           text={isVirtual ? registerCommands(texts, prefixOf(self)) : connectCommand({ how, ...texts })}
         />
       ) : (

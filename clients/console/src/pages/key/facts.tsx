@@ -1,5 +1,5 @@
 import { scopeWords } from '../../../../../lib/access/scopes/words.ts'
-import { otherTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
+import { DISABLED_REASON, otherTexts } from '../../../../../lib/keys/ownedaccesskey.texts.ts'
 import type { AccessKey, KeyValue } from '../../../../core/src/objects.ts'
 import { isActive } from '../../api/keyfacts.ts'
 import { Fact } from '../../components/fact.tsx'
@@ -41,7 +41,10 @@ export function Facts({ accessKey }: { accessKey: AccessKey }) {
           </Fact>
         )}
         <TextFact name="Labels" texts={Object.entries(metadata.labels ?? {})} />
-        <TextFact name="Annotations" texts={Object.entries(metadata.annotations ?? {})} />
+        <TextFact
+          name="Annotations"
+          texts={Object.entries(metadata.annotations ?? {}).filter(([name]) => name !== DISABLED_REASON)}
+        />
         <Fact name="Created">
           <Time at={metadata.creationTimestamp} direction="past" isDated />
         </Fact>
