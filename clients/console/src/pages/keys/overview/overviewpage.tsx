@@ -5,7 +5,6 @@ import { Foreign, NameLink } from '../../../components/foreign.tsx'
 import { FreshList } from '../../../components/freshlist.tsx'
 import { isOver } from '../../../components/getstarted/remembered.ts'
 import { useNow } from '../../../components/hooks/usenow.ts'
-import { Page } from '../../../components/page.tsx'
 import { InPlace, part } from '../../../components/part.tsx'
 import { Time } from '../../../components/time.tsx'
 import { countText, countWords } from '../../../keylist/searched.ts'
@@ -17,16 +16,16 @@ import { overviewOf } from './overview.ts'
 const getStarted = part(async () => (await import('../../../components/getstarted/getstarted.tsx')).GetStarted)
 
 /** Shows what a person wants to know first: what needs attention, what happened, and what jobs do. */
-export function OverviewPage({ keys }: { keys: Query<Listed<AccessKey>> }) {
+export function OverviewContent({ keys }: { keys: Query<Listed<AccessKey>> }) {
   const { self } = useSession()
   const { data } = keys
   return (
-    <Page title="Overview">
+    <>
       {data && !data.isPart && !isOver(self) && <InPlace of={getStarted} keys={data.items} />}
       <FreshList query={keys} what="keys">
         {(listed) => (listed.isPart ? <p class="loading">Loading…</p> : <Overview listed={listed} />)}
       </FreshList>
-    </Page>
+    </>
   )
 }
 
