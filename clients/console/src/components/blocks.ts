@@ -14,19 +14,18 @@ export function blocksBetween(
   heightOf: (block: number) => number,
 ): number[] {
   const between: number[] = []
-  let y = 0
-  for (let block = 0; block * BLOCK < rows && y < bottom; block++) {
+  for (let block = 0, y = 0; block * BLOCK < rows && y < bottom; block++) {
     y += heightOf(block)
     if (y > top) between.push(block)
   }
   return between
 }
 
-/** Returns what is drawn in their order: the blocks near what is visible, and those around the one with the focus, where the keyboard goes on. */
+/** Returns what is drawn, in order: the blocks near what is visible, and those around the one with the focus, where the keyboard goes on. */
 export function drawnBlocks(near: readonly number[], focused: number | undefined, rows: number): number[] {
   const last = Math.ceil(rows / BLOCK) - 1
-  const around = focused === undefined ? [] : [focused - 1, focused, focused + 1]
+  const around = focused === undefined ? [] : [focused - 1, focused, focused + 1].filter((one) => one <= last)
   // The list may have become shorter since somebody looked.
-  const wanted = [...near.map((one) => Math.min(one, last)), ...around.filter((one) => one <= last)]
-  return [...new Set(wanted)].filter((one) => one >= 0).sort((a, b) => a - b)
+  const wanted = new Set([...near.map((one) => Math.min(one, last)), ...around])
+  return [...wanted].filter((one) => one >= 0).sort((a, b) => a - b)
 }

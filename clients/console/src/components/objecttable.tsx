@@ -6,7 +6,9 @@ import { Foreign, NameLink } from './foreign.tsx'
 /** The class of a column is also its name where the table is sorted. */
 export type Column<T> = readonly [title: string, cell: (item: T) => ComponentChildren, className?: string]
 
-interface RowsProps<T> {
+interface TableProps<T> {
+  /** What is listed, such as `Trusts`. */
+  of: string
   items: readonly T[]
   /** The titles of the columns with what is in them, unless they are left out. The first one names the object. */
   columns: readonly (Column<T> | false | undefined)[]
@@ -15,11 +17,6 @@ interface RowsProps<T> {
   classOf?(item: T): string
   /** What selects a row, before its columns. */
   select?(item: T): ComponentChildren
-}
-
-export interface TableProps<T> extends RowsProps<T> {
-  /** What is listed, such as `Trusts`. */
-  of: string
   /** The order, whose headers sort. */
   sort?: { column: string; isDown: boolean; choose(column: string): void }
 }
@@ -61,18 +58,32 @@ export function ObjectTable<T>({ textOf, ...table }: TableProps<T> & { textOf(it
 const FIRST_ROW = 2
 
 /** Shows objects in a table that draws the rows near what is visible, and keeps the focus in it. */
-export function Table<T>({ of, sort, ...props }: TableProps<T>) {
-  const { items, columns, select } = props
-  const shown = useMemo(() => columns.filter((one) => one !== false && one !== undefined), [columns])
+export function Table<T>({ of, items, columns, keyOf, classOf, select, sort }: TableProps<T>) {
   const box = useRef<HTMLTableElement>(null)
   const { drawn, heightBetween, look } = useDrawn(box, items)
-  const follow = useRowFocus(box, props)
+  const follow = useRowFocus(box, items, keyOf)
+  const shown = useMemo(() => columns.filter((one) => one !== false && one !== undefined), [columns])
   // The same elements are not drawn again, such as when somebody selects a key.
   const bodies = useMemo(() => new Map<number, ComponentChild>(), [items, shown])
-  const bodyOf = (block: number) => {
-    const body = bodies.get(block) ?? <Body {...props} columns={shown} block={block} key={block} />
-    bodies.set(block, body)
-    return body
+  const rowOf = (one: T, at: number) => (
+    <tr class={classOf?.(one)} aria-rowindex={at + FIRST_ROW} key={keyOf(one)}>
+      {select && <td class="select">{select(one)}</td>}
+      {shown.map(([title, cell, name]) => (
+        <td class={name} data-title={title} key={title}>
+          {cell(one)}
+        </td>
+      ))}
+    </tr>
+  )
+  for (const block of drawn) {
+    if (bodies.has(block)) continue
+    const rows = items.slice(block * BLOCK, (block + 1) * BLOCK)
+    bodies.set(
+      block,
+      <tbody data-block={block} key={block}>
+        {rows.map((one, index) => rowOf(one, block * BLOCK + index))}
+      </tbody>,
+    )
   }
   const far = (from: number, to: number) =>
     from < to && (
@@ -83,15 +94,7 @@ export function Table<T>({ of, sort, ...props }: TableProps<T>) {
       </tbody>
     )
   return (
-    <table
-      aria-label={of}
-      aria-rowcount={items.length + 1}
-      ref={box}
-      onFocusIn={(event) => {
-        follow(event)
-        look()
-      }}
-    >
+    <table aria-label={of} aria-rowcount={items.length + 1} ref={box} onFocusIn={(event) => [follow(event), look()]}>
       <thead>
         <tr>
           {select && (
@@ -99,70 +102,50 @@ export function Table<T>({ of, sort, ...props }: TableProps<T>) {
               <span class="hidden">Select</span>
             </th>
           )}
-          {shown.map(([title, , name = title]) => (
-            <th
-              scope="col"
-              class={name}
-              aria-sort={name === sort?.column ? (sort.isDown ? 'descending' : 'ascending') : undefined}
-              key={name}
-            >
-              {sort ? (
-                <button type="button" class="quiet" onClick={() => sort.choose(name)}>
-                  {title}
-                </button>
-              ) : (
-                title
-              )}
-            </th>
-          ))}
+          {shown.map(([title, , name = title]) => {
+            const order = sort?.isDown ? 'descending' : 'ascending'
+            return (
+              <th scope="col" class={name} aria-sort={name === sort?.column ? order : undefined} key={name}>
+                {sort ? (
+                  <button type="button" class="quiet" onClick={() => sort.choose(name)}>
+                    {title}
+                  </button>
+                ) : (
+                  title
+                )}
+              </th>
+            )
+          })}
         </tr>
       </thead>
-      {drawn.flatMap((block, index) => [far((drawn[index - 1] ?? -1) + 1, block), bodyOf(block)])}
+      {drawn.flatMap((block, index) => [far((drawn[index - 1] ?? -1) + 1, block), bodies.get(block)])}
       {far((drawn.at(-1) ?? -1) + 1, Math.ceil(items.length / BLOCK))}
     </table>
   )
 }
 
-interface BodyProps<T> extends RowsProps<T> {
-  columns: readonly Column<T>[]
-  block: number
-}
-
-/** Some rows of the table. */
-const Body = <T,>({ items, columns, keyOf, classOf, select, block }: BodyProps<T>) => (
-  <tbody data-block={block}>
-    {items.slice(block * BLOCK, (block + 1) * BLOCK).map((one, index) => (
-      <tr class={classOf?.(one)} aria-rowindex={block * BLOCK + index + FIRST_ROW} key={keyOf(one)}>
-        {select && <td class="select">{select(one)}</td>}
-        {columns.map(([title, cell, name]) => (
-          <td class={name} data-title={title} key={title}>
-            {cell(one)}
-          </td>
-        ))}
-      </tr>
-    ))}
-  </tbody>
-)
+type Box = { readonly current: HTMLTableElement | null }
 
 /** So far around the window is near, in pixels: what the next turn of a wheel shows. */
 const MARGIN = 400
 /** The height of a row before one is drawn, in pixels. */
 const ROW_HEIGHT = 46
 
-/** What was visible, or near it, when somebody looked. The rows of other items are drawn where it was visible first, which takes less time. */
+/** What was visible, or near it. The rows of other items are drawn where it was visible first, which takes less time. */
 interface Seen {
-  items: readonly unknown[]
+  items?: readonly unknown[]
   visible: readonly number[]
   near: readonly number[]
   focused?: number
 }
 
 /** Tells which blocks are drawn, and how high the others are. `look` follows what is visible. */
-function useDrawn(box: { readonly current: HTMLTableElement | null }, items: readonly unknown[]) {
-  const [seen, setSeen] = useState<Seen>({ items: [], visible: [0, 1], near: [] })
+function useDrawn(box: Box, items: readonly unknown[]) {
+  const [seen, setSeen] = useState<Seen>({ visible: [0, 1], near: [] })
   /** The heights of the rows in blocks that were drawn. */
   const heights = useRef(new Map<number, number>()).current
-  const heightOf = (block: number) => rowsIn(block, items.length) * (heights.get(block) ?? heights.get(0) ?? ROW_HEIGHT)
+  const heightOf = (block: number) =>
+    rowsIn(block, items.length) * (heights.get(block) ?? heights.values().next().value ?? ROW_HEIGHT)
   const look = () => {
     if (!box.current) return
     const { tBodies, tHead } = box.current
@@ -170,12 +153,15 @@ function useDrawn(box: { readonly current: HTMLTableElement | null }, items: rea
       if (dataset.block) heights.set(Number(dataset.block), offsetHeight / rows.length)
     }
     const top = -box.current.getBoundingClientRect().top - (tHead?.offsetHeight ?? 0)
-    const around = (margin: number) => blocksBetween(top - margin, top + innerHeight + margin, items.length, heightOf)
+    // A short table is drawn as a whole.
+    const around = (margin: number) =>
+      items.length <= 2 * BLOCK
+        ? [0, 1]
+        : blocksBetween(top - margin, top + innerHeight + margin, items.length, heightOf)
     const at = box.current.contains(document.activeElement) ? rowAt(document.activeElement) : -1
     const next = { visible: around(0), near: around(MARGIN), ...(at >= 0 && { focused: Math.floor(at / BLOCK) }) }
-    const isSame =
-      seen.items === items && JSON.stringify({ ...seen, items: 0 }) === JSON.stringify({ ...next, items: 0 })
-    if (!isSame) setSeen({ ...next, items })
+    const { items: before, ...rest } = seen
+    if (before !== items || JSON.stringify(rest) !== JSON.stringify(next)) setSeen({ ...next, items })
   }
   const latest = useRef(look)
   latest.current = look
@@ -186,22 +172,21 @@ function useDrawn(box: { readonly current: HTMLTableElement | null }, items: rea
       heights.clear()
       follow()
     }
+    // What is above the table may change too.
+    const observer = new ResizeObserver(follow)
+    observer.observe(document.body)
     addEventListener('scroll', follow, { passive: true })
     addEventListener('resize', measure)
     return () => {
+      observer.disconnect()
       removeEventListener('scroll', follow)
       removeEventListener('resize', measure)
     }
   }, [heights])
-  return {
-    look,
-    drawn: drawnBlocks(seen.items === items ? seen.near : seen.visible, seen.focused, items.length),
-    heightBetween(from: number, to: number) {
-      let height = 0
-      for (let block = from; block < to; block++) height += heightOf(block)
-      return height
-    },
-  }
+  const drawn = drawnBlocks(seen.items === items ? seen.near : seen.visible, seen.focused, items.length)
+  const heightBetween = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, index) => heightOf(from + index)).reduce((sum, one) => sum + one, 0)
+  return { look, drawn, heightBetween }
 }
 
 /** Returns the index of the row with an element, below 0 if it is in none. */
@@ -212,27 +197,22 @@ const rowAt = (element: Element | null): number =>
  * When the row with the focus goes away, such as a key that somebody else deleted, the focus moves to the row in its place. Returns
  * what to do when a part of the table gets the focus.
  */
-function useRowFocus<T>(
-  box: { readonly current: HTMLTableElement | null },
-  { items, keyOf }: Pick<RowsProps<T>, 'items' | 'keyOf'>,
-): (event: FocusEvent) => void {
-  const last = useRef<{ element: Element; item: string | undefined; at: number }>(undefined)
+function useRowFocus<T>(box: Box, items: readonly T[], keyOf: (item: T) => string) {
+  const last = useRef<{ element: Element; item: string; at: number }>(undefined)
   // With the row: later, on a slow machine, the page would have moved the focus to its heading.
   useLayoutEffect(() => {
     if (!last.current || last.current.element.isConnected || document.activeElement !== document.body) return
     const { item, at } = last.current
     const now = items.findIndex((one) => keyOf(one) === item)
     const place = now >= 0 ? now : Math.min(at, items.length - 1)
-    box.current
-      ?.querySelector(`[aria-rowindex="${place + FIRST_ROW}"]`)
-      ?.querySelector('a')
-      ?.focus({ preventScroll: true })
+    const link = box.current?.querySelector<HTMLElement>(`[aria-rowindex="${place + FIRST_ROW}"] a`)
+    link?.focus({ preventScroll: true })
   }, [items])
-  return ({ target }) => {
-    if (!(target instanceof Element)) return
-    const at = rowAt(target)
+  return ({ target }: FocusEvent) => {
+    const element = target as Element
+    const at = rowAt(element)
     const one = items[at]
-    last.current = one === undefined ? undefined : { element: target, item: keyOf(one), at }
+    last.current = one === undefined ? undefined : { element, item: keyOf(one), at }
   }
 }
 

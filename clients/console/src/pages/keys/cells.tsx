@@ -7,18 +7,20 @@ import type { AccessKey } from '../../../../core/src/objects.ts'
 import { isSession } from '../../../../core/src/sessions.ts'
 import { disabledReason, isActive } from '../../api/keyfacts.ts'
 import { Badge } from '../../components/badge.tsx'
+import { Ends } from '../../components/ends.tsx'
 import { Foreign, NameLink } from '../../components/foreign.tsx'
 import { KeyState } from '../../components/keystate.tsx'
+import type { Column } from '../../components/objecttable.tsx'
 import { InPlace, part } from '../../components/part.tsx'
 import { Time } from '../../components/time.tsx'
+import { type ColumnName, columns } from '../../keylist/sorting.ts'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 
-/** Every cell is of a key. */
-export type Cell = FunctionComponent<{ accessKey: AccessKey }>
+type Cell = FunctionComponent<{ accessKey: AccessKey }>
 
-export const Name: Cell = ({ accessKey }) => {
+const Name: Cell = ({ accessKey }) => {
   const { self } = useSession()
   const {
     metadata: { name },
@@ -35,13 +37,13 @@ export const Name: Cell = ({ accessKey }) => {
   )
 }
 
-export const Owner: Cell = ({ accessKey: { status } }) => {
+const Owner: Cell = ({ accessKey: { status } }) => {
   const owner = status?.owner ?? ''
   return <Foreign text={owner} title={visible(owner)} />
 }
 
 /** Shows what the key may do. */
-export const May: Cell = ({ accessKey }) => {
+const May: Cell = ({ accessKey }) => {
   const { scope } = accessKey.spec
   const words = scopeWords(scope)
   if (isUnrestricted(scope)) return <Badge tone="warn" text="No scope" title={words} />
@@ -53,19 +55,19 @@ export const May: Cell = ({ accessKey }) => {
 }
 
 /** Shows when the key was last used, and from where on hover. */
-export const Used: Cell = ({ accessKey: { status } }) => {
+const Used: Cell = ({ accessKey: { status } }) => {
   const { lastActivity, lastSources = [] } = status ?? {}
   if (!lastActivity) return <span class="muted">never</span>
   const sources = lastSources.map(({ ip, userAgent }) => visible(userAgent ? `${ip}: ${userAgent}` : ip))
   return <Time at={lastActivity} direction="past" more={sources} />
 }
 
-export const Made: Cell = ({ accessKey: { metadata } }) => <Time at={metadata.creationTimestamp} direction="past" />
+const Made: Cell = ({ accessKey: { metadata } }) => <Time at={metadata.creationTimestamp} direction="past" />
 
 const endSession = part(async () => (await import('../../components/endsession.tsx')).EndSession)
 
 /** Shows the state, and on hover why somebody disabled the key. */
-export const State: Cell = ({ accessKey }) => (
+const State: Cell = ({ accessKey }) => (
   <span class="badges" title={visible(disabledReason(accessKey) ?? '')}>
     <KeyState accessKey={accessKey} />
     {isSession(accessKey) && isActive(accessKey) && (
@@ -73,3 +75,19 @@ export const State: Cell = ({ accessKey }) => (
     )}
   </span>
 )
+
+const CELLS: Readonly<Record<ColumnName, Cell>> = {
+  name: Name,
+  owner: Owner,
+  scope: May,
+  used: Used,
+  made: Made,
+  expires: Ends,
+  state: State,
+}
+
+/** The columns of the table. */
+export const COLUMNS = [...columns].map(([name, { title }]): Column<AccessKey> => {
+  const Cell = CELLS[name]
+  return [title, (key) => <Cell accessKey={key} />, name]
+})

@@ -3,15 +3,16 @@ import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { unknownWords } from '../../keylist/unknown.ts'
 
-export interface NoKeysProps {
+/** Says what a key is, and how to make one, when there are none to see but `exchanges` keys of exchanges, such as that of the session. */
+export const NoKeys = ({
+  action,
+  exchanges,
+  onShow,
+}: {
   action: ComponentChildren
-  /** How many keys of exchanges are not shown, such as that of the session. */
   exchanges: number
   onShow(): void
-}
-
-/** Says what a key is, and how to make one, when there are none to see. */
-export const NoKeys = ({ action, exchanges, onShow }: NoKeysProps) => (
+}) => (
   <Empty title="There are no keys yet">
     <p>
       An access key lets a CI job or another program use this API and its clusters. You decide what it may do, from

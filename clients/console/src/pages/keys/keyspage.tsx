@@ -1,22 +1,24 @@
 import { useMemo } from 'preact/hooks'
 import type { AccessKey } from '../../../../core/src/objects.ts'
+import { isActive } from '../../api/keyfacts.ts'
 import type { Listed } from '../../api/lists.ts'
 import { FreshList } from '../../components/freshlist.tsx'
 import { useNow } from '../../components/hooks/usenow.ts'
 import { useServerSearch } from '../../components/hooks/useserversearch.ts'
+import { Table } from '../../components/objecttable.tsx'
 import { Page } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
-import { type CardName, cards } from '../../keylist/attention.ts'
+import { cards } from '../../keylist/attention.ts'
 import { ANY, valueIn, withTerm } from '../../keylist/filter.ts'
 import { countText, countWords, merged } from '../../keylist/searched.ts'
 import { madeBy, type Selection, select } from '../../keylist/selection.ts'
-import { sorted, sortText } from '../../keylist/sorting.ts'
-import { summaryOf } from '../../keylist/summary.ts'
+import { type ColumnName, chosen, sorted, sortText } from '../../keylist/sorting.ts'
+import { type Summary, summaryOf } from '../../keylist/summary.ts'
 import { useSession } from '../../session/session.ts'
 import type { Query } from '../../session/usequery.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
-import { KeysTable } from './keystable.tsx'
-import { SelectAll, useSelection } from './selecting.tsx'
+import { COLUMNS } from './cells.tsx'
+import { SelectAll, SelectionContext, SelectKey, useSelection } from './selecting.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { useSliced } from './usesliced.ts'
 import { useView, type ViewControl } from './useview.ts'
@@ -27,7 +29,7 @@ const newKey = (
   </a>
 )
 
-export interface KeysPageProps {
+interface KeysPageProps {
   keys: Query<Listed<AccessKey>>
   route: Route
 }
@@ -50,11 +52,7 @@ const noKeys = part(async () => (await import('./emptykeys.tsx')).NoKeys)
 const noMatch = part(async () => (await import('./emptykeys.tsx')).NoMatch)
 const selectedBar = part(async () => (await import('./selectedbar.tsx')).SelectedBar)
 
-interface KeysProps extends KeysPageProps {
-  listed: Listed<AccessKey>
-}
-
-function Keys({ listed: { items, more, isPart }, keys, route }: KeysProps) {
+function Keys({ listed: { items, more, isPart }, keys, route }: KeysPageProps & { listed: Listed<AccessKey> }) {
   const control = useView(route)
   const { view, go } = control
   const now = useNow()
@@ -84,11 +82,11 @@ function Keys({ listed: { items, more, isPart }, keys, route }: KeysProps) {
   }
   return (
     <>
-      <Toolbar values={summary?.values} control={control} />
+      <Toolbar {...summary} control={control} />
       <div class="keys facts">
         {shown.length > 0 && <SelectAll selection={selection} />}
         <p role="status">{isPart ? `${total} keys so far…` : isOpen ? '' : countWords(shown.length, total, more)}</p>
-        <Attention counts={summary?.counts} more={more} control={control} />
+        <Attention {...summary} more={more} control={control} />
         {exchanges > 0 && (
           <button
             type="button"
@@ -121,20 +119,30 @@ function Keys({ listed: { items, more, isPart }, keys, route }: KeysProps) {
           onClear={() => go({ filter: '' })}
         />
       ) : (
-        <KeysTable keys={shown} sort={view.sort} onSort={(sort) => go({ sort })} selection={selection} />
+        <SelectionContext.Provider value={selection}>
+          <div class="keys box">
+            <Table
+              of="Keys"
+              items={shown}
+              columns={COLUMNS}
+              keyOf={({ metadata }) => metadata.uid}
+              classOf={(key) => (isActive(key) ? 'row' : 'row ended')}
+              select={(key) => <SelectKey accessKey={key} />}
+              sort={{ ...view.sort, choose: (name) => go({ sort: chosen(name as ColumnName, view.sort) }) }}
+            />
+          </div>
+        </SelectionContext.Provider>
       )}
     </>
   )
 }
 
-interface AttentionProps {
-  counts: ReadonlyMap<CardName, number> | undefined
-  more: boolean
-  control: ViewControl
-}
-
 /** Says how many keys need attention and why, in buttons that show them alone, and what to do about those. */
-function Attention({ counts, more, control: { view, go } }: AttentionProps) {
+function Attention({
+  counts,
+  more,
+  control: { view, go },
+}: Partial<Summary> & { more: boolean; control: ViewControl }) {
   const chosen = valueIn(view.filter, 'needs')
   return (
     <section aria-label="Needs attention">

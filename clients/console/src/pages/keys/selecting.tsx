@@ -1,5 +1,5 @@
 import { createContext } from 'preact'
-import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useContext, useMemo, useState } from 'preact/hooks'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { visible } from '../../text/visible.ts'
 
@@ -50,19 +50,12 @@ export function SelectKey({ accessKey }: { accessKey: AccessKey }) {
 }
 
 /** Selects every key that the filter shows, also those that are not drawn. It is no part of the head of the table, which covers the boxes of rows. */
-export function SelectAll({ selection: { selected, shown, select } }: { selection: Selection }) {
-  const box = useRef<HTMLInputElement>(null)
-  const isPart = selected.length > 0 && selected.length < shown.length
-  useEffect(() => {
-    if (box.current) box.current.indeterminate = isPart
-  }, [isPart])
-  return (
-    <input
-      ref={box}
-      type="checkbox"
-      aria-label={`Select all ${shown.length} shown`}
-      checked={selected.length === shown.length}
-      onChange={(event) => select(shown, event.currentTarget.checked)}
-    />
-  )
-}
+export const SelectAll = ({ selection: { selected, shown, select } }: { selection: Selection }) => (
+  <input
+    type="checkbox"
+    aria-label={`Select all ${shown.length} shown`}
+    checked={selected.length === shown.length}
+    indeterminate={selected.length > 0 && selected.length < shown.length}
+    onChange={(event) => select(shown, event.currentTarget.checked)}
+  />
+)

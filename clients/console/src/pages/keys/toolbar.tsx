@@ -22,14 +22,8 @@ const ORDERS = [...columns].flatMap(([column, { title, directions }]) =>
   directions.map((words, index): Option => [sortText({ column, isDown: index === 1 }), `${title}, ${words}`]),
 )
 
-interface ToolbarProps {
-  /** The values of each term that the keys have. */
-  values: Summary['values'] | undefined
-  control: ViewControl
-}
-
 /** The filter, what it can name, and, where no headers of a table do it, the order. */
-export function Toolbar({ values, control }: ToolbarProps) {
+export function Toolbar({ values, control }: Partial<Summary> & { control: ViewControl }) {
   const { view, go, type, settle } = control
   const field = useRef<HTMLInputElement>(null)
   const id = useId()

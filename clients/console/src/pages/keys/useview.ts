@@ -1,5 +1,5 @@
 /** Keeps what the page shows and its address the same. */
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { hrefOfView, type View, viewOf } from '../../keylist/view.ts'
 import { type Route, routeOf } from '../../text/routes.ts'
 
@@ -32,17 +32,17 @@ export function useView(route: Route): ViewControl {
   }, [route])
   useEffect(() => () => clearTimeout(timer.current), [])
 
-  const show = useCallback((next: View) => {
+  const show = (next: View) => {
     latest.current = next
     setView(next)
-  }, [])
-  const write = useCallback((how: 'pushState' | 'replaceState') => {
+  }
+  const write = (how: 'pushState' | 'replaceState') => {
     clearTimeout(timer.current)
     const { page, parts } = routeOf(location.hash)
     const href = hrefOfView(latest.current)
     // The field also loses the focus when another page takes its place. That page's address must stay.
     if (page === 'keys' && parts.length === 0 && href !== location.hash) history[how](null, '', href)
-  }, [])
+  }
   return {
     view,
     go(change) {
