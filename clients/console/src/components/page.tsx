@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { errorWords } from '../api/status.ts'
 import type { Query } from '../session/usequery.ts'
 import { ErrorNotice, Notice } from './notice.tsx'
@@ -13,13 +14,20 @@ export interface PageProps {
   children: ComponentChildren
 }
 
-/** Shows the title, the actions and the content of a page. The heading can take the focus, so that screen readers begin there. */
+/** Shows the title, the actions and the content of a page. A new page begins at its top, with its heading, also for screen readers. */
 export function Page({ title, about, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useLayoutEffect(() => {
+    window.scrollTo(0, 0)
+    heading.current?.focus()
+  }, [])
   return (
     <>
       <header class="page">
         <div>
-          <h1 tabIndex={-1}>{title}</h1>
+          <h1 tabIndex={-1} ref={heading}>
+            {title}
+          </h1>
           {about && <p class="muted">{about}</p>}
         </div>
         {actions && <div class="actions">{actions}</div>}

@@ -113,17 +113,11 @@ function SignedIn({ returned, onSession, onEnd }: Sessions) {
       <main id="main" tabIndex={-1}>
         {/* A page that fails takes neither the session with it nor a value that is shown once. */}
         <Boundary as="div" key={address}>
-          {entry ? <LoadedPage entry={entry} route={route} onShown={begin} /> : <NotFound route={route} />}
+          {entry ? <LoadedPage entry={entry} route={route} /> : <NotFound route={route} />}
         </Boundary>
       </main>
     </SessionContext.Provider>
   )
-}
-
-/** Scrolls to the top of a new page and focuses its heading, where screen readers begin. */
-function begin(): void {
-  window.scrollTo(0, 0)
-  document.querySelector<HTMLElement>('h1')?.focus()
 }
 
 /** Focuses the content. A link to `#main` would change the hash, which is the route. */
@@ -131,7 +125,6 @@ const skip = () => document.getElementById('main')?.focus()
 
 function NotFound({ route }: { route: Route }) {
   const path = [route.page, ...route.parts].join('/')
-  useLayoutEffect(begin, [path])
   return (
     <Page title="Not found">
       <p>
