@@ -70,6 +70,7 @@ describe('of a long table', () => {
           return rowsIn(block, rows) * (heights.next().value ?? 1)
         })
         const drawn = blocksBetween(top, top + height, rows, (block) => blocks[block] ?? 0)
+        expect(drawn.filter((block) => block >= blocks.length)).toEqual([])
         let y = 0
         for (const [block, size] of blocks.entries()) {
           expect(drawn.includes(block)).toBe(y < top + height && y + size > top)
@@ -81,10 +82,10 @@ describe('of a long table', () => {
   })
 
   test('what has the focus is drawn with what is around it, in the order of the rows', () => {
-    const blocks = fc.array(fc.nat({ max: 60 }), { minLength: 1 })
-    const focus = fc.option(fc.nat({ max: 60 }), { nil: undefined })
+    const blocks = fc.array(fc.nat({ max: 9 }), { minLength: 1, maxLength: 3 })
+    const focus = fc.option(fc.nat({ max: 9 }), { nil: undefined })
     fc.assert(
-      fc.property(blocks, focus, fc.integer({ min: 1, max: 400 }), (near, focused, rows) => {
+      fc.property(blocks, focus, fc.integer({ min: 1, max: 9 * BLOCK }), (near, focused, rows) => {
         const last = Math.ceil(rows / BLOCK) - 1
         const drawn = drawnBlocks(near, focused, rows)
         expect(drawn).toEqual([...new Set(drawn)].sort((a, b) => a - b))
