@@ -1,6 +1,5 @@
 /** The page of the access keys, at a company with some: what it shows, finds, sorts and counts, and how it stays fresh. */
 import https from 'node:https'
-import { text } from 'node:stream/consumers'
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, onTestFinished } from 'vitest'
 import { request } from '../support/request.ts'
@@ -122,17 +121,6 @@ describe('the page of the keys', () => {
     await card(page, /^1 Rotation pending$/).click()
     await expect.poll(() => names(page)).toEqual(all)
     expect(await hashOf(page)).toBe('#/keys')
-  })
-
-  test('saves the keys that are shown as a file', async ({ openKeys }) => {
-    const page = await openKeys({ path: '#/keys?filter=team:platform&sort=-name' })
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      press(page.getByRole('button', { name: 'Export as CSV' })),
-    ])
-    expect(download.suggestedFilename()).toMatch(/^keys-\d{4}-\d\d-\d\d\.csv$/)
-    const csv = await text(await download.createReadStream())
-    expect(csv.split('\r\n').map((line) => line.split(',')[0])).toEqual(['"Name"', '"terraform"', '"grafana"', ''])
   })
 
   test('finds keys by words, and says the same to a colleague with the address', async ({ openKeys }) => {

@@ -415,9 +415,8 @@ test('leads to keys, pages and actions from a palette, which keeps no value of a
 
   const leaked = await makeKey(server, 'leaked')
   await ask(leaked.value)
-  await page.getByRole('button', { name: 'Disable now' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Disable the key' }).click()
-  await page.getByText('The key is disabled.').waitFor()
+  const disabling = page.getByRole('link', { name: 'Open the key to disable it' })
+  expect(await disabling.getAttribute('href')).toBe(`#/keys/${leaked.name}`)
   const where = page.getByLabel('Where it was found (optional)')
   const report = page.getByRole('button', { name: 'Report as leaked: it ends immediately' })
   await where.fill(`https://paste.example/?${leaked.value}`)

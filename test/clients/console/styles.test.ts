@@ -71,7 +71,7 @@ describe('a neutral badge', () => {
         return scheme === 'light' ? light : dark
       }
       const rules = await read('styles/*.css')
-      expect(rules).toMatch(/\.badge \{[^}]*background: var\(--neutral-soft\)/)
+      expect(rules).toMatch(/\.badge \{[^}]*background: var\(--tone-soft, var\(--neutral-soft\)\)/)
       expect(rules).toMatch(/tr:hover \{\s*background: var\(--inset\)/)
       for (const below of ['surface', 'ground', 'raised', 'inset']) {
         expect([below, contrast(colourOf('neutral-soft'), colourOf(below))]).toEqual([

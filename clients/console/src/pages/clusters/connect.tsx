@@ -11,16 +11,8 @@ import { type ClusterKind, VIRTUAL } from './kinds.ts'
 import { connectCommand, type How, isTeam, registerCommands, trimmed } from './ways.ts'
 
 const WAYS: readonly (readonly [how: How, words: string, hint: string])[] = [
-  [
-    'flags',
-    'With flags of its API server',
-    'It asks keyplane about each request: access keys and their scopes hold there.',
-  ],
-  [
-    'eks',
-    'Amazon EKS',
-    'The role of keyplane asks its service accounts for tokens. Nothing is stored, and scopes do not hold there.',
-  ],
+  ['flags', 'With flags of its API server', 'It asks keyplane about each request: keys and their scopes hold there.'],
+  ['eks', 'Amazon EKS', 'The role of keyplane asks for tokens: nothing is stored, and scopes do not hold there.'],
   ['accounts', 'With service accounts', 'For clusters whose flags you cannot set. Scopes do not hold there.'],
 ]
 

@@ -86,26 +86,9 @@ export function Reaching({ object: cluster }: { object: VirtualCluster & Cluster
                   of="Keys and trusts"
                   items={holders}
                   keyOf={({ object }) => object.metadata.uid}
-                  textOf={({ object, kind, why }) =>
-                    [object.metadata.name, object.spec.displayName, ownerInWords(object.status?.owner), kind, why].join(
-                      '\n',
-                    )
-                  }
+                  textOf={textOf}
                   columns={[
-                    [
-                      'Name',
-                      ({ object: { metadata, spec }, kind }) => (
-                        <Named
-                          name={metadata.name}
-                          called={spec.displayName}
-                          href={
-                            kind === 'trust'
-                              ? hrefOf('trusts', ['credentials', metadata.name])
-                              : hrefOf('keys', [metadata.name])
-                          }
-                        />
-                      ),
-                    ],
+                    ['Name', (one) => <Named {...namesOf(one)} />],
                     ['Kind', ({ kind }) => kind],
                     ['Owner', ({ object }) => <Foreign text={ownerInWords(object.status?.owner)} />],
                     ['Why', ({ why }) => why],
@@ -131,6 +114,15 @@ export function Reaching({ object: cluster }: { object: VirtualCluster & Cluster
     </section>
   )
 }
+
+const namesOf = ({ kind, object: { metadata, spec } }: Holder) => ({
+  name: metadata.name,
+  called: spec.displayName,
+  href: kind === 'trust' ? hrefOf('trusts', ['credentials', metadata.name]) : hrefOf('keys', [metadata.name]),
+})
+
+const textOf = ({ object: { metadata, spec, status }, kind, why }: Holder) =>
+  [metadata.name, spec.displayName, ownerInWords(status?.owner), kind, why].join('\n')
 
 /** Says when the cluster has asked keyplane last, with the keys that it has for that. */
 function Asked({ by: asking }: { by: readonly AccessKey[] }) {

@@ -46,7 +46,6 @@ export const KeysPage = ({ keys, route }: KeysPageProps) => (
 const NONE: readonly AccessKey[] = []
 const NOTHING: Selection = { shown: [], total: 0, exchanges: 0, hidden: 0 }
 
-const exported = part(async () => (await import('./export.tsx')).Export)
 const told = part(async () => (await import('./told.tsx')).Told)
 const noKeys = part(async () => (await import('./emptykeys.tsx')).NoKeys)
 const noMatch = part(async () => (await import('./emptykeys.tsx')).NoMatch)
@@ -98,7 +97,6 @@ function Keys({ listed: { items, more, isPart }, keys, route }: KeysPageProps & 
           </button>
         )}
         <span class="end">
-          {shown.length > 0 && <InPlace of={exported} shown={shown} />}
           <button type="button" class="quiet" onClick={() => void keys.refresh()}>
             Refresh
           </button>

@@ -24,7 +24,6 @@ export function useView(route: Route): ViewControl {
   const followed = useRef(route)
   // With the page, so that what a person then clicks belongs to what is shown.
   useLayoutEffect(() => {
-    // A person may type before the first effect.
     if (followed.current === route) return
     followed.current = route
     clearTimeout(timer.current)

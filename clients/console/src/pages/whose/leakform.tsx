@@ -1,21 +1,16 @@
 import type { RefObject } from 'preact'
 import { useState } from 'preact/hooks'
-import type { AccessKey, KeyLookup } from '../../../../core/src/objects.ts'
+import type { KeyLookup } from '../../../../core/src/objects.ts'
 import { lookUp, reportLeak } from '../../api/leaks.ts'
-import { paths } from '../../api/paths.ts'
 import { apiRoot } from '../../api/root.ts'
-import { ApiError } from '../../api/status.ts'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { OwnKey } from '../../components/ownkey.tsx'
-import { InPlace, part } from '../../components/part.tsx'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { reportWords } from './phasewords.ts'
 import { addressHolds } from './reportedaddress.ts'
-
-const disableDialog = part(async () => (await import('../key/actions/disabledialog.tsx')).DisableDialog)
 
 export interface LeakFormProps {
   /** What the server has said of the value. */
@@ -24,7 +19,7 @@ export interface LeakFormProps {
   held: RefObject<string | undefined>
 }
 
-/** Ends a value that was found where it does not belong, or disables its key. */
+/** Ends a value that was found where it does not belong. */
 export function LeakForm({ found, held }: LeakFormProps) {
   const { api, cache } = useSession()
   const [url, setUrl] = useState('')
@@ -73,44 +68,14 @@ export function LeakForm({ found, held }: LeakFormProps) {
           <button type="submit" class="danger" disabled={report.isBusy}>
             {report.isBusy ? 'Reporting…' : 'Report as leaked: it ends immediately'}
           </button>
-          {name !== undefined && phase === 'Active' && <DisableNow name={name} uid={found.uid} />}
+          {name !== undefined && phase === 'Active' && (
+            <a class="button" href={hrefOf('keys', [name])}>
+              Open the key to disable it
+            </a>
+          )}
         </div>
       </form>
     </section>
-  )
-}
-
-/** Disables the key, which can be undone. */
-function DisableNow({ name, uid }: { name: string; uid: string | undefined }) {
-  const { api, cache } = useSession()
-  const [accessKey, setKey] = useState<AccessKey>()
-  const [isDone, setDone] = useState(false)
-  const read = useChange(async () => {
-    const key = await api.send<AccessKey>(paths.key(name))
-    // Somebody may have made another key of this name since.
-    if (key.metadata.uid !== uid) throw new ApiError(404, {})
-    return key
-  }, setKey)
-  if (isDone) return <p role="status">The key is disabled.</p>
-  return (
-    <>
-      <button type="button" disabled={read.isBusy} onClick={() => void read.run()}>
-        Disable now
-      </button>
-      {read.error !== undefined && <ErrorNotice error={read.error} />}
-      {accessKey && (
-        <InPlace
-          of={disableDialog}
-          what="The dialog"
-          accessKey={accessKey}
-          refresh={async () => {
-            cache.delete('keys')
-            setDone(true)
-          }}
-          onClose={() => setKey(undefined)}
-        />
-      )}
-    </>
   )
 }
 
