@@ -43,7 +43,7 @@ async function arrivedFiles(page: Page): Promise<Map<string, number>> {
     return new Map(found.map(({ name, bytes }) => [basename(name), bytes]))
   }
   const kinds = async () => [...(await files()).keys()].map((name) => name.replace(/-.*\./, '.')).sort()
-  await expect.poll(kinds).toEqual(['chunk.js', 'chunk.js', 'console.css', 'console.js', 'keysroute.js'])
+  await expect.poll(kinds).toEqual(['chunk.js', 'chunk.js', 'chunk.js', 'console.css', 'console.js', 'keysroute.js'])
   return await files()
 }
 
