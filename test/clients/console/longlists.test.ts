@@ -23,6 +23,21 @@ describe('a computation in slices', () => {
     )
   })
 
+  test('compares few elements between two pauses, while it merges too', () => {
+    const list = Array.from({ length: 16_384 }, (_, index) => (index * 7919) % 16_384)
+    let compared = 0
+    const steps = sorting(list, (a, b) => {
+      compared += 1
+      return a - b
+    })
+    let most = 0
+    while (!steps.next().done) {
+      most = Math.max(most, compared)
+      compared = 0
+    }
+    expect(Math.max(most, compared)).toBeLessThan(3000)
+  })
+
   test('pauses when its time is over, and visits everything once', () => {
     fc.assert(
       fc.property(numbers(9), (list) => {

@@ -100,6 +100,7 @@ test('keys that were read and found are shown once', () => {
   expect(merged([a], [keyOf({ name: 'a' }), b])).toEqual([a, b])
   const read = [a]
   expect(merged(read, [a])).toBe(read)
+  expect(merged(read, [])).toBe(read)
 })
 
 describe('the words say how much was searched', () => {
