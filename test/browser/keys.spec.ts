@@ -56,7 +56,7 @@ describe('the page of the keys', () => {
     const cells = async (name: string) => (await row(page, name).getByRole('cell').allInnerTexts()).slice(1)
     expect(await cells('deploy-production')).toEqual([
       expect.stringMatching(/^deploy-production\s+Deployments of the shop$/),
-      'team:shop',
+      'team shop',
       'project shop',
       '3 minutes ago',
       '7 months ago',
@@ -349,7 +349,7 @@ describe('on a phone', () => {
       expect((await names(page)).slice(0, 3)).toEqual(['trial', 'backup-nightly', 'grafana'])
       expect(await hashOf(page)).toBe('#/keys?sort=expires')
       expect(await row(page, 'terraform').innerText()).toMatch(
-        /terraform[\s\S]*team:platform[\s\S]*in 2 months[\s\S]*Rotation pending/,
+        /terraform[\s\S]*team platform[\s\S]*in 2 months[\s\S]*Rotation pending/,
       )
       expect((await row(page, 'terraform').boundingBox())?.height).toBeLessThan(72)
       expect((await page.getByRole('banner').boundingBox())?.height).toBeLessThan(60)
@@ -421,11 +421,10 @@ describe('a server', () => {
     await page.getByRole('link', { name: 'key-1000', exact: true }).waitFor()
     expect((await names(page)).length).toBeLessThan(100)
     await page.mouse.wheel(0, -1_000_000)
-    await page.getByRole('link', { name: 'key-24', exact: true }).focus()
-    await page.getByRole('link', { name: 'key-25', exact: true }).waitFor()
-    for (const _ of ['checkbox', 'link']) await page.keyboard.press('Tab')
-    expect(await focused(page)).toBe('link "key-25"')
-    expect(await page.locator('.row:focus-within').getAttribute('aria-rowindex')).toBe('26')
+    await page.getByRole('link', { name: 'key-10', exact: true }).focus()
+    for (let row = 10; row < 40; row++) for (const _ of ['checkbox', 'link']) await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('link "key-40"')
+    expect(await page.locator('.row:focus-within').getAttribute('aria-rowindex')).toBe('41')
     await filter(page).fill('key-99')
     await expect
       .poll(() => names(page))

@@ -1,7 +1,7 @@
 /** Long lists: they are computed in slices, and only what is near the window is drawn. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BLOCK, blocksBetween, drawnBlocks, rowsIn } from '../../../clients/console/src/components/blocks.ts'
+import { drawnRows, heightBetween, nextRows, rowsBetween } from '../../../clients/console/src/components/drawnrows.ts'
 import { each, finished, runLater, runSlice, type Steps, sorting } from '../../../clients/console/src/keylist/slices.ts'
 
 const numbers = (most: number) => fc.array(fc.nat({ max: most }), { maxLength: 3000, size: 'max' })
@@ -52,64 +52,100 @@ describe('a computation in slices', () => {
     )
   })
 
-  test('goes on later until its end, and finds nothing when it was given up', () => {
+  test('goes on later until its end, tells it after a frame, and finds nothing when it was given up', () => {
     const planned: (() => void)[] = []
-    const surroundings = { clock: clockOf(9), later: (run: () => void) => void planned.push(run) }
+    const frames: (() => void)[] = []
+    const runAll = (all: (() => void)[]) => {
+      for (const run of all.splice(0)) run()
+    }
+    const around = {
+      clock: clockOf(9),
+      later: (run: () => void) => void planned.push(run),
+      afterFrame: (run: () => void) => void frames.push(run),
+    }
     function* count(to: number): Steps<number> {
       for (let step = 0; step < to; step++) yield
       return to
     }
     const found: number[] = []
-    const giveUp = runLater(count(5), surroundings, (value) => found.push(value))
-    runLater(count(7), surroundings, (value) => found.push(value))
-    for (const run of planned.splice(0)) run()
-    expect([found, planned.length]).toEqual([[], 2])
+    const giveUp = runLater(count(5), around, (value) => found.push(value))
+    const giveUpAtItsEnd = runLater(count(0), around, (value) => found.push(value))
+    runLater(count(7), around, (value) => found.push(value))
+    runAll(planned)
+    expect([found, planned.length, frames.length]).toEqual([[], 2, 1])
     giveUp()
-    for (const run of planned) run()
+    giveUpAtItsEnd()
+    while (planned.length > 0) runAll(planned)
+    expect(found).toEqual([])
+    runAll(frames)
     expect(found).toEqual([7])
   })
 })
 
 describe('of a long table', () => {
   const table = fc.record({
-    rows: fc.nat({ max: 400 }),
-    heights: fc.infiniteStream(fc.integer({ min: 1, max: 90 })),
+    count: fc.nat({ max: 400 }),
+    usual: fc.integer({ min: 1, max: 90 }),
+    others: fc.array(fc.tuple(fc.nat({ max: 399 }), fc.integer({ min: 1, max: 90 }))),
     top: fc.integer({ min: -900, max: 40_000 }),
     height: fc.integer({ min: 1, max: 2000 }),
   })
 
   test('what is between two heights is drawn, and nothing else', () => {
     fc.assert(
-      fc.property(table, ({ rows, heights, top, height }) => {
-        const blocks = Array.from({ length: Math.ceil(rows / BLOCK) }, (_, block) => {
-          return rowsIn(block, rows) * (heights.next().value ?? 1)
-        })
-        const drawn = blocksBetween(top, top + height, rows, (block) => blocks[block] ?? 0)
-        expect(drawn.filter((block) => block >= blocks.length)).toEqual([])
+      fc.property(table, ({ count, usual, others, top, height }) => {
+        const heights = { usual, others: new Map(others) }
+        const drawn = rowsBetween(top, top + height, count, heights)
+        const expected: number[] = []
         let y = 0
-        for (const [block, size] of blocks.entries()) {
-          expect(drawn.includes(block)).toBe(y < top + height && y + size > top)
+        for (let row = 0; row < count; row++) {
+          expect(heightBetween(0, row, heights)).toBe(y)
+          const size = heights.others.get(row) ?? usual
+          expect(heightBetween(row, row + 1, heights)).toBe(size)
+          if (y < top + height && y + size > top) expected.push(row)
           y += size
         }
-        expect(blocks.reduce((sum, _, block) => sum + rowsIn(block, rows), 0)).toBe(rows)
+        expect(drawn).toEqual(expected)
       }),
     )
   })
 
+  test('what is visible is drawn at once, then a few rows at a time, down before up, until all that is near is there', () => {
+    const near = Array.from({ length: 20 }, (_, index) => index + 10)
+    const visible = [16, 17, 18, 19]
+    const steps = [[3, 4]]
+    for (;;) {
+      const before = steps.at(-1) ?? []
+      const next = nextRows(near, visible, before)
+      if (next.length === before.length) break
+      steps.push(next)
+    }
+    expect(steps.map((rows) => [rows[0], rows.at(-1), rows.length])).toEqual([
+      [3, 4, 2],
+      [16, 19, 4],
+      [16, 23, 8],
+      [16, 27, 12],
+      [16, 29, 14],
+      [12, 29, 18],
+      [10, 29, 20],
+    ])
+    expect(nextRows(near, visible, [16, 17, 18])).toEqual(visible)
+    expect(nextRows(near, visible, near)).toEqual(near)
+  })
+
   test('what has the focus is drawn with what is around it, in the order of the rows', () => {
-    const blocks = fc.array(fc.nat({ max: 9 }), { minLength: 1, maxLength: 3 })
-    const focus = fc.option(fc.nat({ max: 9 }), { nil: undefined })
+    const rows = fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 9 })
+    const focus = fc.option(fc.nat({ max: 40 }), { nil: undefined })
     fc.assert(
-      fc.property(blocks, focus, fc.integer({ min: 1, max: 9 * BLOCK }), (near, focused, rows) => {
-        const last = Math.ceil(rows / BLOCK) - 1
-        const drawn = drawnBlocks(near, focused, rows)
+      fc.property(rows, focus, fc.integer({ min: 1, max: 40 }), (near, focused, count) => {
+        const drawn = drawnRows(near, focused, count)
         expect(drawn).toEqual([...new Set(drawn)].sort((a, b) => a - b))
-        expect(drawn.every((one) => one >= 0 && one <= last)).toBe(true)
+        expect(drawn.every((one) => one >= 0 && one < count)).toBe(true)
         expect(drawn.length).toBeGreaterThan(0)
         const around = focused === undefined ? [] : [focused - 1, focused, focused + 1]
-        const wanted = [...near, ...around].filter((one) => one >= 0 && one <= last)
+        const wanted = [...near, ...around].filter((one) => one >= 0 && one < count)
         expect(drawn).toEqual(expect.arrayContaining(wanted))
-        expect(drawn.filter((one) => !wanted.includes(one) && one !== last)).toEqual([])
+        expect(drawn.filter((one) => !wanted.includes(one) && one !== count - 1)).toEqual([])
       }),
     )
   })

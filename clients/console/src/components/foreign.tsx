@@ -13,6 +13,13 @@ export const Foreign = ({ text, class: more = '', title }: ForeignProps) => (
   </bdi>
 )
 
+/** Shows such a text in a paragraph. */
+export const Paragraph = ({ text, class: name }: ForeignProps) => (
+  <p class={name}>
+    <Foreign text={text} />
+  </p>
+)
+
 /** Links to what such a text names. */
 export const NameLink = ({ text, ...link }: ForeignProps & { href: string }) => (
   <a {...link}>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { type ErrorWords, errorWords } from '../api/status.ts'
-import { Foreign } from './foreign.tsx'
+import { Paragraph } from './foreign.tsx'
 
 export interface NoticeProps {
   tone: 'good' | 'warn' | 'bad' | 'plain'
@@ -29,9 +29,7 @@ export function WordsNotice({ details, next, children, ...notice }: NoticeProps 
   return (
     <Notice {...notice}>
       {details.map((detail) => (
-        <p key={detail}>
-          <Foreign text={detail} />
-        </p>
+        <Paragraph text={detail} key={detail} />
       ))}
       {next && <p>{next}</p>}
       {children}

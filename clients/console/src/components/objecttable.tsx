@@ -1,6 +1,6 @@
 import type { ComponentChild, ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { BLOCK, blocksBetween, drawnBlocks, rowsIn } from './blocks.ts'
+import { drawnRows, type Heights, heightBetween, nextRows, rowsBetween } from './drawnrows.ts'
 import { Foreign, NameLink } from './foreign.tsx'
 
 /** The class of a column is also its name where the table is sorted. */
@@ -60,11 +60,11 @@ const FIRST_ROW = 2
 /** Shows objects in a table that draws the rows near what is visible, and keeps the focus in it. */
 export function Table<T>({ of, items, columns, keyOf, classOf, select, sort }: TableProps<T>) {
   const box = useRef<HTMLTableElement>(null)
-  const { drawn, heightBetween, look } = useDrawn(box, items)
+  const { drawn, heightOf, look } = useDrawn(box, items)
   const follow = useRowFocus(box, items, keyOf)
   const shown = useMemo(() => columns.filter((one) => one !== false && one !== undefined), [columns])
   // The same elements are not drawn again, such as when somebody selects a key.
-  const bodies = useMemo(() => new Map<number, ComponentChild>(), [items, shown])
+  const rows = useMemo(() => new Map<number, ComponentChild>(), [items, shown])
   const rowOf = (one: T, at: number) => (
     <tr class={classOf?.(one)} aria-rowindex={at + FIRST_ROW} key={keyOf(one)}>
       {select && <td class="select">{select(one)}</td>}
@@ -75,23 +75,16 @@ export function Table<T>({ of, items, columns, keyOf, classOf, select, sort }: T
       ))}
     </tr>
   )
-  for (const block of drawn) {
-    if (bodies.has(block)) continue
-    const rows = items.slice(block * BLOCK, (block + 1) * BLOCK)
-    bodies.set(
-      block,
-      <tbody data-block={block} key={block}>
-        {rows.map((one, index) => rowOf(one, block * BLOCK + index))}
-      </tbody>,
-    )
+  for (const at of drawn) {
+    const one = items[at]
+    if (one !== undefined && !rows.has(at)) rows.set(at, rowOf(one, at))
   }
   const far = (from: number, to: number) =>
     from < to && (
-      <tbody aria-hidden="true" key={`${from}-`}>
-        <tr>
-          <td class="far" style={{ height: `${heightBetween(from, to)}px` }} />
-        </tr>
-      </tbody>
+      // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in a gap can have the focus.
+      <tr aria-hidden="true" key={`${from}-`}>
+        <td class="far" style={{ height: `${heightOf(from, to)}px` }} />
+      </tr>
     )
   return (
     <table aria-label={of} aria-rowcount={items.length + 1} ref={box} onFocusIn={(event) => [follow(event), look()]}>
@@ -118,8 +111,10 @@ export function Table<T>({ of, items, columns, keyOf, classOf, select, sort }: T
           })}
         </tr>
       </thead>
-      {drawn.flatMap((block, index) => [far((drawn[index - 1] ?? -1) + 1, block), bodies.get(block)])}
-      {far((drawn.at(-1) ?? -1) + 1, Math.ceil(items.length / BLOCK))}
+      <tbody>
+        {drawn.flatMap((at, index) => [far((drawn[index - 1] ?? -1) + 1, at), rows.get(at)])}
+        {far((drawn.at(-1) ?? -1) + 1, items.length)}
+      </tbody>
     </table>
   )
 }
@@ -131,35 +126,41 @@ const MARGIN = 400
 /** The height of a row before one is drawn, in pixels. */
 const ROW_HEIGHT = 46
 
-/** What was visible, or near it. The rows of other items are drawn where it was visible first, which takes less time. */
+/** A table of so few rows is drawn as a whole. */
+const FEW = 16
+const FIRST = Array.from({ length: FEW }, (_, row) => row)
+
+/** What was visible, and what is drawn. The rows of other items are drawn where it was visible first, which takes less time. */
 interface Seen {
   items?: readonly unknown[]
   visible: readonly number[]
-  near: readonly number[]
+  rows: readonly number[]
   focused?: number
 }
 
-/** Tells which blocks are drawn, and how high the others are. `look` follows what is visible. */
+/** Tells which rows are drawn, and how high the others are. `look` follows what is visible. */
 function useDrawn(box: Box, items: readonly unknown[]) {
-  const [seen, setSeen] = useState<Seen>({ visible: [0, 1], near: [] })
-  /** The heights of the rows in blocks that were drawn. */
-  const heights = useRef(new Map<number, number>()).current
-  const heightOf = (block: number) =>
-    rowsIn(block, items.length) * (heights.get(block) ?? heights.values().next().value ?? ROW_HEIGHT)
+  const [seen, setSeen] = useState<Seen>({ visible: FIRST, rows: FIRST })
+  const usual = useRef<number>(undefined)
+  const others = useRef(new Map<number, number>()).current
+  const heights = (): Heights => ({ usual: usual.current ?? ROW_HEIGHT, others })
+  const drawn = drawnRows(seen.items === items ? seen.rows : seen.visible, seen.focused, items.length)
   const look = () => {
     if (!box.current) return
     const { tBodies, tHead } = box.current
-    for (const { dataset, rows, offsetHeight } of tBodies) {
-      if (dataset.block) heights.set(Number(dataset.block), offsetHeight / rows.length)
+    for (const row of tBodies[0]?.rows ?? []) {
+      const at = rowAt(row)
+      if (at < 0) continue
+      usual.current ??= row.offsetHeight
+      if (row.offsetHeight === usual.current) others.delete(at)
+      else others.set(at, row.offsetHeight)
     }
     const top = -box.current.getBoundingClientRect().top - (tHead?.offsetHeight ?? 0)
-    // A short table is drawn as a whole.
     const around = (margin: number) =>
-      items.length <= 2 * BLOCK
-        ? [0, 1]
-        : blocksBetween(top - margin, top + innerHeight + margin, items.length, heightOf)
+      items.length <= FEW ? FIRST : rowsBetween(top - margin, top + innerHeight + margin, items.length, heights())
+    const visible = around(0)
     const at = box.current.contains(document.activeElement) ? rowAt(document.activeElement) : -1
-    const next = { visible: around(0), near: around(MARGIN), ...(at >= 0 && { focused: Math.floor(at / BLOCK) }) }
+    const next = { visible, rows: nextRows(around(MARGIN), visible, drawn), ...(at >= 0 && { focused: at }) }
     const { items: before, ...rest } = seen
     if (before !== items || JSON.stringify(rest) !== JSON.stringify(next)) setSeen({ ...next, items })
   }
@@ -169,7 +170,8 @@ function useDrawn(box: Box, items: readonly unknown[]) {
   useEffect(() => {
     const follow = () => latest.current()
     const measure = () => {
-      heights.clear()
+      usual.current = undefined
+      others.clear()
       follow()
     }
     // What is above the table may change too.
@@ -182,11 +184,8 @@ function useDrawn(box: Box, items: readonly unknown[]) {
       removeEventListener('scroll', follow)
       removeEventListener('resize', measure)
     }
-  }, [heights])
-  const drawn = drawnBlocks(seen.items === items ? seen.near : seen.visible, seen.focused, items.length)
-  const heightBetween = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, index) => heightOf(from + index)).reduce((sum, one) => sum + one, 0)
-  return { look, drawn, heightBetween }
+  }, [])
+  return { look, drawn, heightOf: (from: number, to: number) => heightBetween(from, to, heights()) }
 }
 
 /** Returns the index of the row with an element, below 0 if it is in none. */

@@ -18,19 +18,25 @@ export function runSlice<T>(steps: Steps<T>, clock: () => number): { value: T } 
   return undefined
 }
 
-/** Runs what is left of steps, each slice `later`. Returns a function that gives up: then nothing is found any more. */
-export function runLater<T>(
-  steps: Steps<T>,
-  { clock, later }: { clock(): number; later(run: () => void): void },
-  onEnd: (value: T) => void,
-): () => void {
+/** Tells the time in milliseconds, and runs something later: after what the browser has to do now, or after its next frame. */
+export interface Surroundings {
+  clock(): number
+  later(run: () => void): void
+  afterFrame(run: () => void): void
+}
+
+/**
+ * Runs what is left of steps, each slice later, and tells the result after the next frame, so that what is drawn then has a frame for itself.
+ * Returns a function that gives up: then nothing is found any more.
+ */
+export function runLater<T>(steps: Steps<T>, around: Surroundings, onEnd: (value: T) => void): () => void {
   let isWanted = true
   const run = () => {
-    const end = isWanted ? runSlice(steps, clock) : undefined
-    if (end) onEnd(end.value)
-    else if (isWanted) later(run)
+    const end = isWanted ? runSlice(steps, around.clock) : undefined
+    if (end) around.afterFrame(() => isWanted && onEnd(end.value))
+    else if (isWanted) around.later(run)
   }
-  later(run)
+  around.later(run)
   return () => {
     isWanted = false
   }

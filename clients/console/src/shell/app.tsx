@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks'
-import { Foreign } from '../components/foreign.tsx'
+import { Foreign, Paragraph } from '../components/foreign.tsx'
 import { useLeaveWarning } from '../components/hooks/useleavewarning.ts'
 import { Page } from '../components/page.tsx'
 import { loadPart } from '../components/part.tsx'
@@ -139,9 +139,7 @@ function Notices({ notices, dismiss }: { notices: readonly NoticeText[]; dismiss
     <div class="notices" aria-live="polite">
       {notices.map((one) => (
         <div class={`notice ${one.tone}`} key={one.text}>
-          <p>
-            <Foreign text={one.text} />
-          </p>
+          <Paragraph text={one.text} />
           <button type="button" class="quiet" onClick={() => dismiss(one)}>
             Dismiss
           </button>

@@ -1,5 +1,5 @@
 import { Component, type ComponentChildren } from 'preact'
-import { Foreign } from '../components/foreign.tsx'
+import { Paragraph } from '../components/foreign.tsx'
 import { Notice } from '../components/notice.tsx'
 
 export interface BoundaryProps {
@@ -23,9 +23,7 @@ export class Boundary extends Component<BoundaryProps, { message?: string }> {
     return (
       <Place>
         <Notice tone="bad" title="The console failed.">
-          <p>
-            <Foreign text={message} />
-          </p>
+          <Paragraph text={message} />
           <p>Nothing was changed by this. Reload the page.</p>
         </Notice>
       </Place>

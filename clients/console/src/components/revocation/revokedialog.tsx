@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type RevocationStatus, totalOf } from '../../../../core/src/objects.ts'
 import { useSession } from '../../session/session.ts'
 import { Dialog } from '../dialog.tsx'
-import { Foreign } from '../foreign.tsx'
+import { Foreign, Paragraph } from '../foreign.tsx'
 import { Check } from '../forms/check.tsx'
 import { ReasonField } from '../forms/reasonfield.tsx'
 import { useConfirmation } from '../forms/uselockout.tsx'
@@ -108,9 +108,7 @@ export function RevokeDialog({ title, about, keys, onClose }: RevokeDialogProps)
           </p>
         )}
         {outcome?.failures.map((one) => (
-          <p class="error" key={one.name}>
-            <Foreign text={`${one.name}: ${one.message}`} />
-          </p>
+          <Paragraph text={`${one.name}: ${one.message}`} class="error" key={one.name} />
         ))}
         {error !== undefined && <ErrorNotice error={error} />}
         <div class="actions">

@@ -4,7 +4,7 @@ import { prefixOf } from '../../../../core/src/projects.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Code } from '../../components/code.tsx'
 import { Fact } from '../../components/fact.tsx'
-import { Foreign } from '../../components/foreign.tsx'
+import { Foreign, Paragraph } from '../../components/foreign.tsx'
 import { isAdministrator } from '../../components/getstarted/remembered.ts'
 import { Fresh, Page } from '../../components/page.tsx'
 import { DialogPart, InPlace, part } from '../../components/part.tsx'
@@ -86,9 +86,7 @@ function State({ kind, shown }: { kind: ClusterKind; shown: Shown }) {
     <section class="card stack" aria-labelledby="state">
       <h2 id="state">State {state && <Badge tone={state.tone} text={visible(state.text)} />}</h2>
       {state?.details.map((one) => (
-        <p class="hint" key={one}>
-          <Foreign text={one} />
-        </p>
+        <Paragraph text={one} class="hint" key={one} />
       ))}
       <dl class="facts-list">
         {facts.map(([term, text]) => (

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { Foreign } from '../../components/foreign.tsx'
+import { Foreign, Paragraph } from '../../components/foreign.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { isAdministrator } from '../../components/getstarted/remembered.ts'
 import { Notice } from '../../components/notice.tsx'
@@ -58,9 +58,7 @@ function ClusterList({ kind, data: { items, more, only, refused }, asked }: List
       {only && <Limited kind={kind} only={only} asked={asked} key={asked} />}
       {refused.map(({ place, message }) => (
         <Notice tone="warn" title={`${visible(place)} cannot be shown.`} key={place}>
-          <p>
-            <Foreign text={message} />
-          </p>
+          <Paragraph text={message} />
         </Notice>
       ))}
       {items.length === 0 && !only && <None kind={kind} />}

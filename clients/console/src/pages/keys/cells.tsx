@@ -15,6 +15,7 @@ import { InPlace, part } from '../../components/part.tsx'
 import { Time } from '../../components/time.tsx'
 import { type ColumnName, columns } from '../../keylist/sorting.ts'
 import { useSession } from '../../session/session.ts'
+import { ownerInWords } from '../../text/access.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 
@@ -39,7 +40,7 @@ const Name: Cell = ({ accessKey }) => {
 
 const Owner: Cell = ({ accessKey: { status } }) => {
   const owner = status?.owner ?? ''
-  return <Foreign text={owner} title={visible(owner)} />
+  return <Foreign text={ownerInWords(owner)} title={visible(owner)} />
 }
 
 /** Shows what the key may do. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { Empty } from '../../components/empty.tsx'
-import { Foreign } from '../../components/foreign.tsx'
+import { Paragraph } from '../../components/foreign.tsx'
 import { unknownWords } from '../../keylist/unknown.ts'
 
 /** Says what a key is, and how to make one, when there are none to see but `exchanges` keys of exchanges, such as that of the session. */
@@ -43,11 +43,7 @@ export interface NoMatchProps {
 /** Offers ways out when no key matches the filter. */
 export const NoMatch = ({ filter, hidden, isOpen, onClear, onShow }: NoMatchProps) => (
   <Empty title={isOpen ? 'No key matches so far' : 'No key matches'}>
-    {unknownWords(filter) && (
-      <p>
-        <Foreign text={unknownWords(filter) ?? ''} />
-      </p>
-    )}
+    {unknownWords(filter) && <Paragraph text={unknownWords(filter) ?? ''} />}
     {hidden > 0 && (
       <button type="button" onClick={onShow}>
         Show {hidden === 1 ? 'the key of an exchange that matches' : `the ${hidden} keys of exchanges that match`}

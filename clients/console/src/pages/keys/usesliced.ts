@@ -1,7 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { runLater, runSlice, type Steps } from '../../keylist/slices.ts'
+import { runLater, runSlice, type Steps, type Surroundings } from '../../keylist/slices.ts'
 
-const browser = { clock: () => performance.now(), later: (run: () => void) => void setTimeout(run) }
+const browser: Surroundings = {
+  clock: () => performance.now(),
+  later: (run) => void setTimeout(run),
+  afterFrame: (run) => void requestAnimationFrame(() => setTimeout(run)),
+}
 
 /**
  * Returns what the computation for these inputs has found or, while it runs, what the last one has. What takes one slice is there at

@@ -3,7 +3,7 @@ import type { AccessKey, AccessReview, ReviewStep, Scope } from '../../../../cor
 import { Badge } from '../../components/badge.tsx'
 import { Code } from '../../components/code.tsx'
 import { Copy } from '../../components/copy.tsx'
-import { Foreign } from '../../components/foreign.tsx'
+import { Foreign, Paragraph } from '../../components/foreign.tsx'
 import { type Json, toYaml } from '../../text/yaml.ts'
 import { ScopeButton } from '../key/actions/scopebutton.tsx'
 import { type Question, requestWords } from './question.ts'
@@ -31,11 +31,7 @@ export function Answer({
         <Badge tone={allowed ? 'good' : 'bad'} text={allowed ? 'Allowed' : 'Not allowed'} />{' '}
         <Foreign text={question.key} />: <Foreign text={requestWords(question)} />
       </h2>
-      {steps.length === 0 && review.reason && (
-        <p>
-          <Foreign text={review.reason} />
-        </p>
-      )}
+      {steps.length === 0 && review.reason && <Paragraph text={review.reason} />}
       <ol class="stack">
         {steps.map((step) => (
           <Step step={step} reviewed={reviewed} refresh={refresh} key={step.check} />
@@ -76,11 +72,7 @@ function Step({ step, reviewed, refresh }: StepProps) {
         {title} <Badge tone={tone} text={text} />
       </h3>
       <p class="hint">{asks}</p>
-      {step.reason && (
-        <p>
-          <Foreign text={step.reason} />
-        </p>
-      )}
+      {step.reason && <Paragraph text={step.reason} />}
       {allowing && <Code title="This entry of the key's scope allows it" text={toYaml(allowing as Json)} />}
       {step.entry && <Missing entry={step.entry} step={step} reviewed={reviewed} refresh={refresh} />}
     </li>

@@ -7,7 +7,7 @@ import { paths } from '../../api/paths.ts'
 import { apiRoot } from '../../api/root.ts'
 import { isUncertain } from '../../api/status.ts'
 import { Code } from '../../components/code.tsx'
-import { Foreign } from '../../components/foreign.tsx'
+import { Paragraph } from '../../components/foreign.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useLeaveWarning } from '../../components/hooks/useleavewarning.ts'
 import { useNow } from '../../components/hooks/usenow.ts'
@@ -161,9 +161,10 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
       <aside class="stack beside" aria-label="What this key is">
         <section class="card">
           <h2>In a sentence</h2>
-          <p class="sentence">
-            <Foreign text={sentencesOf(object, { self, now, ownSources: own?.spec.sourceCIDRs }).join(' ')} />
-          </p>
+          <Paragraph
+            text={sentencesOf(object, { self, now, ownSources: own?.spec.sourceCIDRs }).join(' ')}
+            class="sentence"
+          />
         </section>
         <Code title="OwnedAccessKey" text={toYaml(object)} />
         <p class="hint">

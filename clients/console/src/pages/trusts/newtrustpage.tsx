@@ -5,7 +5,7 @@ import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import type { Trust } from '../../api/trusts.ts'
 import { Code } from '../../components/code.tsx'
-import { Foreign } from '../../components/foreign.tsx'
+import { Paragraph } from '../../components/foreign.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { useLockout } from '../../components/forms/uselockout.tsx'
 import { FreshList } from '../../components/freshlist.tsx'
@@ -208,9 +208,7 @@ function Form({ platforms, first, providers, edited }: FormProps) {
       </form>
       <section class="stack beside" aria-label="What this makes">
         <Notice tone="plain" title="What this means">
-          <p>
-            <Foreign text={isComplete ? meaning : 'Nothing yet: the form is not complete, or a field has an error.'} />
-          </p>
+          <Paragraph text={isComplete ? meaning : 'Nothing yet: the form is not complete, or a field has an error.'} />
         </Notice>
         <Code title="YAML" text={objects.map(toYaml).join('---\n')} />
       </section>

@@ -5,7 +5,7 @@ import { DEFAULT_TTL, type Provider, type Trust } from '../../api/trusts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Code } from '../../components/code.tsx'
 import { Fact } from '../../components/fact.tsx'
-import { Foreign } from '../../components/foreign.tsx'
+import { Foreign, Paragraph } from '../../components/foreign.tsx'
 import { useProviders, useTrusts } from '../../components/hooks/usetrusts.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh } from '../../components/page.tsx'
@@ -57,9 +57,7 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
       <div class="halves">
         <section class="card stack" aria-labelledby="who">
           <h2 id="who">Who gets in</h2>
-          <p>
-            <Foreign text={claimsInWords(spec.claims, provider?.status?.type)} />
-          </p>
+          <Paragraph text={claimsInWords(spec.claims, provider?.status?.type)} />
           <Claims entries={spec.claims} />
           <p>
             Through the identity provider{' '}
@@ -82,11 +80,7 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
             <Fact name="It may use" text={scopeWords(spec.scope)} />
             {provider?.spec.scope && <Fact name="But at most" text={scopeWords(provider.spec.scope)} />}
           </dl>
-          {spec.description && (
-            <p class="muted">
-              <Foreign text={spec.description} />
-            </p>
-          )}
+          {spec.description && <Paragraph text={spec.description} class="muted" />}
           <InPlace of={reached} trust={trust} />
           <p>
             <a href={keysOf(metadata.name)}>Keys of its exchanges</a>{' '}
@@ -147,11 +141,7 @@ function Job({ trust: { spec, status }, provider }: { trust: Trust; provider: Pr
             return fillJobs(jobs, values).map(({ title, text, next }) => (
               <div class="stack" key={title}>
                 <Code title={title} text={text} />
-                {next && (
-                  <p class="hint">
-                    <Foreign text={next} />
-                  </p>
-                )}
+                {next && <Paragraph text={next} class="hint" />}
               </div>
             ))
           } catch (error) {
@@ -210,11 +200,7 @@ function Accepted({ provider }: { provider: Provider }) {
         {spec.maxTTL !== undefined && <Fact name="Keys valid for" text={`at most ${lifetimeWords(spec.maxTTL)}`} />}
         {spec.scope && <Fact name="Keys may use" text={`at most ${scopeWords(spec.scope)}`} />}
       </dl>
-      {spec.description && (
-        <p class="muted">
-          <Foreign text={spec.description} />
-        </p>
-      )}
+      {spec.description && <Paragraph text={spec.description} class="muted" />}
     </section>
   )
 }
