@@ -38,10 +38,9 @@ const Name: Cell = ({ accessKey }) => {
   )
 }
 
-const Owner: Cell = ({ accessKey: { status } }) => {
-  const owner = status?.owner ?? ''
-  return <Foreign text={ownerInWords(owner)} title={visible(owner)} />
-}
+const Owner: Cell = ({ accessKey: { status: { owner = '' } = {} } }) => (
+  <Foreign text={ownerInWords(owner)} title={visible(owner)} />
+)
 
 /** Shows what the key may do. */
 const May: Cell = ({ accessKey }) => {

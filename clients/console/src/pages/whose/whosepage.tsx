@@ -9,6 +9,7 @@ import { KeyValueField } from '../../components/forms/keyvaluefield.tsx'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.ts'
+import { ownerInWords } from '../../text/access.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { LeakForm } from './leakform.tsx'
 import { phaseWords } from './phasewords.ts'
@@ -153,7 +154,7 @@ function Shown({ answer }: { answer: Answer }) {
         </a>
       </p>
       <dl class="facts-list">
-        <Fact name="Owner" text={owner ?? 'unknown'} />
+        <Fact name="Owner" text={ownerInWords(owner) || 'unknown'} />
         <Fact name="State" text={phaseWords(phase)} />
       </dl>
     </Notice>
