@@ -72,7 +72,7 @@ export const status = object('Observed state of the access key.', {
   owner: string('Owner of the key: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
   phase: string('Active, Leaked, Disabled, Unused, Expired or Terminating.', { readOnly: true }),
   hint: string(
-    'The last six characters of the current value, if it has the format of generated ones. Absent until the key is rotated, but field selectors find it before, too.',
+    'The last six characters of the current value, if it has the format of generated ones. Absent until the key is rotated. Field selectors find a key by the end of each value that works or is pending, also before.',
     { readOnly: true },
   ),
   leak: object(

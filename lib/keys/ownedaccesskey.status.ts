@@ -87,12 +87,12 @@ function presentValues({ internal, activity }: Stored, life: KeyStatus, now: Dat
 }
 
 /**
- * Returns how the current value ends, also that of a key that was never rotated, whose status does not show it: whoever has seen the end of a
- * value finds its key.
+ * Returns how the values end that work or may soon, also that of a key that was never rotated, whose status does not show it: whoever has
+ * seen the end of a value finds its key. Which of two is the current one, the row learns later than a read of the key.
  */
-export function endOfValue({ internal }: Stored): string | undefined {
-  const { value, hint } = decodeKeyInternal(internal)
-  return value === undefined ? hint : value.hint
+export function endsOfValues({ internal }: Stored): string[] {
+  const { value, hint: first, pending, retiring } = decodeKeyInternal(internal)
+  return [value ? value.hint : first, pending?.hint, retiring?.hint].filter((hint) => hint !== undefined)
 }
 
 /** Returns the hint of a first value, which only its credential stores. */

@@ -11,7 +11,7 @@ import type { Column, StoredKind, Strategy } from '../engine/registry/kind.ts'
 import { KINDS } from '../kinds.ts'
 import { CREATE, keyPlan } from './ownedaccesskey.plan.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
-import { endOfValue, itemsToPresent, seenMaker, statusOf } from './ownedaccesskey.status.ts'
+import { endsOfValues, itemsToPresent, seenMaker, statusOf } from './ownedaccesskey.status.ts'
 import { accessReviewRule, type SubresourceRule } from './ownedaccesskey.subresources.ts'
 import { selectedPartitions, table } from './ownedaccesskey.table.ts'
 import { displayName, otherTexts } from './ownedaccesskey.texts.ts'
@@ -112,7 +112,7 @@ function strategy(services: Services): Strategy<KeyIntent> {
     itemsToPresent,
     computedFields: {
       'status.owner': ownerOf,
-      'status.hint': endOfValue,
+      'status.hint': endsOfValues,
       'status.madeWith.name': (stored, user) => seenMaker(stored, user, scopes)?.name,
       'status.madeWith.uid': (stored, user) => seenMaker(stored, user, scopes)?.uid,
     },

@@ -1,5 +1,7 @@
 /** Tests rotations of access keys through the whole API: what they answer, and which value works when. */
+import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { generateAccessKey } from '../../lib/keys/credential/accesskey.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { keys } from '../support/objects.ts'
 import { saying } from '../support/refusals.ts'
@@ -68,6 +70,53 @@ describe('the status of a key', () => {
     const [current, retiring] = await values(name)
     const overlap = Date.parse(retiring?.until ?? '') - Date.parse(current?.lastActivity ?? '')
     expect(overlap).toBe(600_000)
+  })
+})
+
+describe('a field selector for the end of a value', () => {
+  test('finds the key by each value that works or is pending, and by no other', async () => {
+    const { name, old } = await createKey()
+    const never = await createKey()
+    const foundBy = async (value: string) => {
+      const { json } = await server.call(`${keys}?fieldSelector=status.hint%3D${value.slice(-6)}`)
+      return json.items.map(({ metadata }: Answer['json']) => metadata.name)
+    }
+    const next: string = (await rotate(name, { overlapSeconds: 600 })).json.status.key
+    // The second value is pending, and then the current one beside the first.
+    for (const last of [old, next]) {
+      await use(last)
+      expect([await foundBy(old), await foundBy(next), await foundBy(never.old)]).toEqual([
+        [name],
+        [name],
+        [never.name],
+      ])
+    }
+    const others = await server.call(`${keys}?fieldSelector=status.hint!%3D${next.slice(-6)}&limit=500`)
+    expect(others.json.items.map(({ metadata }: Answer['json']) => metadata.name)).not.toContain(name)
+    const supplied = await createKey({ key: own(name) })
+    expect(await foundBy('')).toContain(supplied.name)
+    expect(await foundBy('')).not.toContain(name)
+    const short = await createKey()
+    const second: string = (await rotate(short.name, { overlapSeconds: 0 })).json.status.key
+    await use(second)
+    const third: string = (await rotate(short.name)).json.status.key
+    const found = [await foundBy(short.old), await foundBy(second), await foundBy(third)]
+    expect(found).toEqual([[], [short.name], [short.name]])
+  })
+
+  test('shows a watch when a value begins to be one of the key', async () => {
+    const { name } = await createKey()
+    const key = generateAccessKey(randomBytes)
+    const { resourceVersion } = (await server.call(`${keys}?limit=1`)).json.metadata
+    await rotate(name, { key })
+    const watched = await server.call(
+      `${keys}?watch=true&timeoutSeconds=1&resourceVersion=${resourceVersion}&fieldSelector=status.hint%3D${key.slice(-6)}`,
+    )
+    const events = watched.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(events.map(({ type, object }) => [type, object.metadata.name])).toEqual([['ADDED', name]])
   })
 })
 

@@ -166,8 +166,8 @@ export interface Strategy<I = unknown> {
   plan?(write: Write<I>): Planned | Promise<Planned>
   /** Returns the side items that `status` needs besides an object with this internal part. Most need none. */
   itemsToPresent?(internal: JsonObject): readonly ItemKey[]
-  /** The values of the selectable fields that are computed on reads, as this user may know them. */
-  computedFields?: Readonly<Record<FieldPath, (stored: Stored, user: User) => string | undefined>>
+  /** The values of the selectable fields that are computed on reads, as this user may know them. Of several, a selector finds each. */
+  computedFields?: Readonly<Record<FieldPath, (stored: Stored, user: User) => string | readonly string[] | undefined>>
   /**
    * Returns the members of the status that are computed on reads; one that is undefined hides the stored one. `items` is absent in the
    * response of a write.

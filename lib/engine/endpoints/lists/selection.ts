@@ -51,15 +51,18 @@ interface Computing {
   user: RequestContext['user']
 }
 
-/** Returns the value that a selector compares. An absent boolean is false. */
+/** Returns the value that a selector compares, or several. An absent boolean is false. */
 function fieldValue(
   { schema }: Pick<StoredKind, 'schema'>,
   stored: Stored,
   field: string,
   computing: Computing | undefined,
-): string {
+): string | readonly string[] {
   const computed = computing && own(computing.strategy.computedFields ?? {}, field)
-  if (computed) return computed(stored, computing.user) ?? ''
+  if (computed) {
+    const found = computed(stored, computing.user)
+    return found?.length ? found : ''
+  }
   const { object } = stored
   const [part, name = ''] = field.split('.') as ['metadata' | 'spec' | 'status', string?]
   const absent = part !== 'metadata' && memberSchema(schema[part], name)?.type === 'boolean' ? false : ''

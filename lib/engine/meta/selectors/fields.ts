@@ -15,9 +15,12 @@ interface FieldRequirement {
 /** Matches if all requirements match; an empty selector matches everything. */
 export type FieldSelector = readonly FieldRequirement[]
 
-/** Reports whether the selector matches the fields that `value` returns; an absent field has the value ''. */
-export function matchesFields(selector: FieldSelector, value: (field: string) => string): boolean {
-  return selector.every((one) => (value(one.field) === one.value) === (one.operator === '='))
+/**
+ * Reports whether the selector matches the fields that `value` returns; an absent field has the value ''. A field with several values equals
+ * each of them.
+ */
+export function matchesFields(selector: FieldSelector, value: (field: string) => string | readonly string[]): boolean {
+  return selector.every((one) => [value(one.field)].flat().includes(one.value) === (one.operator === '='))
 }
 
 /** Returns the values that the selector requires of a field, for example the name that limits a list to one object. */
