@@ -1,5 +1,5 @@
 /** Looks at the arguments of every process that a snippet starts: other users of a machine see them, so they may hold no key and no token. */
-import { chmodSync, constants, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { posixWord } from '../../clients/core/src/shellwords.ts'
@@ -51,10 +51,8 @@ export function watchArguments(snippet: string, env: NodeJS.ProcessEnv): Watched
 }
 
 function findProgram(name: string, path: string): string | undefined {
-  const isProgram = (file: string) => {
-    const found = statSync(file, { throwIfNoEntry: false })
-    return found?.isFile() === true && (found.mode & constants.S_IXUSR) !== 0
-  }
+  // It throws nothing, not even for a folder that this user may not read.
+  const isProgram = (file: string) => existsSync(file) && (statSync(file).mode & constants.S_IXUSR) !== 0
   return path
     .split(':')
     .map((folder) => join(folder, name))

@@ -348,6 +348,7 @@ describe('keys list', () => {
   })
 
   test('selects by state, end and last use, and sorts', async () => {
+    const clock = givenClock()
     const make = (name: string, spec: object) =>
       server.make(KEYS, { metadata: { name, labels: { sel: 'yes' } }, spec: { user: 'grace', ...spec } })
     await make('sel-a', { ttl: 600 })
@@ -372,7 +373,7 @@ describe('keys list', () => {
     expect(await cli.run(['keys', 'list', '--sort', 'color'])).toMatchObject(
       says(2, 'must be one of name, owner, created, last-used, expires'),
     )
-    const wide = await cli.ok(['keys', 'list', '-l', 'sel=yes', '-o', 'wide'])
+    const wide = await cli.ok(['keys', 'list', '-l', 'sel=yes', '-o', 'wide'], { clock })
     expect(wide).toMatch(/^NAME .* ENDING +CREATED +MADE WITH +LABELS +DISPLAY NAME\nsel-a .* just now .*sel=yes\n/)
     expect(await cli.ok(['keys', 'list', '-l', 'sel=yes', '-o', 'jsonpath={.items[*].metadata.name}'])).toBe(
       'sel-a sel-b sel-c sel-d',
@@ -393,12 +394,13 @@ describe('keys list', () => {
   })
 
   test('show says why and by whom a key was disabled, and the entries of its rules', async () => {
+    const clock = givenClock()
     await publishEvents()
     const rules = [{ verbs: ['get'], resources: [{ group: '', resources: ['pods'] }] }]
     await server.make(KEYS, { metadata: { name: 'told' }, spec: { user: 'heidi', scope: { rules } } })
     await cli.run(['keys', 'disable', 'told', '--yes', '--reason', 'left\u001b[2J'])
     await publishEvents()
-    const shown = await cli.ok(['keys', 'show', 'told'])
+    const shown = await cli.ok(['keys', 'show', 'told'], { clock })
     expect(shown).toMatch(/^Disabled because +left\\u\{1b\}\[2J\nDisabled by +admin with \S+, just now \(/m)
     expect(shown).toMatch(/^Rule +\{.*pods.*\}$/m)
   })

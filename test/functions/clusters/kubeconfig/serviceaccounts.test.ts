@@ -430,10 +430,12 @@ describe('the end of a key', () => {
       expect.objectContaining({ type: 'tokens-unconfirmed', cluster: name }),
     )
     const lines = functions.get().log.map((line) => JSON.parse(line))
-    expect(lines.findLast(({ message }) => message === 'bound secrets')).toMatchObject({ secretsUnconfirmed: 1 })
-    expect(lines.findLast(({ message }) => message === 'secret not removed')).toMatchObject({
-      accessKey: user.key.name,
-    })
+    // A run also tries again what other tests have left.
+    const { secretsUnconfirmed } = lines.findLast(({ message }) => message === 'bound secrets')
+    expect(secretsUnconfirmed).toBeGreaterThan(0)
+    expect(lines.filter(({ message }) => message === 'secret not removed')).toContainEqual(
+      expect.objectContaining({ accessKey: user.key.name }),
+    )
     const revoke = (names: string[], query = {}) =>
       functions.invoke('accesskeyrevocations/create', { query, body: { spec: { names, action: 'Delete' } } })
     expect((await revoke([user.key.name], { dryRun: 'All' })).json.status).not.toHaveProperty('unconfirmed')
