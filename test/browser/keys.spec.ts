@@ -415,12 +415,26 @@ describe('a server', () => {
     await page.goto(`${address}#/keys`)
     await signIn(page, server.adminKey)
     await page.getByText('1000 keys', { exact: true }).waitFor()
+    // Those in sight, and those that the next turn of a wheel shows.
+    await expect.poll(async () => (await names(page)).length).toBeGreaterThan(16)
     expect((await names(page)).length).toBeLessThan(100)
     expect(await axeProblems(page)).toEqual([])
     await page.mouse.wheel(0, 1_000_000)
     await page.getByRole('link', { name: 'key-1000', exact: true }).waitFor()
     expect((await names(page)).length).toBeLessThan(100)
+    // What is not drawn has the height of its rows, and no more.
+    const heightOf = (part: string) =>
+      page
+        .locator(part)
+        .first()
+        .evaluate((one) => (one as HTMLElement).offsetHeight)
+    expect(await heightOf('tbody')).toBe(1000 * (await heightOf('.row')))
     await page.mouse.wheel(0, -1_000_000)
+    await page.getByRole('link', { name: 'key-1', exact: true }).focus()
+    await page.mouse.wheel(0, 1_000_000)
+    await page.getByRole('link', { name: 'key-1000', exact: true }).waitFor()
+    for (const _ of ['checkbox', 'link']) await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('link "key-2"')
     await page.getByRole('link', { name: 'key-10', exact: true }).focus()
     for (let row = 10; row < 40; row++) for (const _ of ['checkbox', 'link']) await page.keyboard.press('Tab')
     expect(await focused(page)).toBe('link "key-40"')
