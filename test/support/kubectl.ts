@@ -3,11 +3,11 @@
  * PATH. Without one, suites in `describeKubectl` are skipped.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
+import { findExecutable } from './executable.ts'
 import { feed } from './feed.ts'
 import type { TestServer } from './server.ts'
 import { later, useServer } from './sharedserver.ts'
@@ -36,16 +36,7 @@ export interface Kubectl {
 function find(): string | undefined {
   const { KUBEBUILDER_ASSETS, PATH = '' } = process.env
   const folders = [...(KUBEBUILDER_ASSETS ? [KUBEBUILDER_ASSETS] : []), ...PATH.split(delimiter)]
-  return folders.map((folder) => join(folder, 'kubectl')).find(isExecutable)
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
+  return findExecutable('kubectl', folders)
 }
 
 const binary = find()

@@ -1,8 +1,9 @@
 /** Looks at the arguments of every process that a snippet starts: other users of a machine see them, so they may hold no key and no token. */
-import { chmodSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { posixWord } from '../../clients/core/src/shellwords.ts'
+import { findExecutable } from './executable.ts'
 
 /** Programs that snippets start by a file or by another program. */
 const ALWAYS = ['curl', 'gh', 'vault', 'aws', 'kubectl', 'python3', 'node', 'cat', 'sed', 'sh']
@@ -27,7 +28,7 @@ export function watchArguments(snippet: string, env: NodeJS.ProcessEnv): Watched
   writeFileSync(record, '')
   chmodSync(record, 0o666)
   for (const name of new Set([...ALWAYS, ...(snippet.match(/[A-Za-z][\w.+-]*/g) ?? [])])) {
-    const program = findProgram(name, env.PATH ?? '')
+    const program = findExecutable(name, (env.PATH ?? '').split(':'))
     if (program === undefined) continue
     const lines = [
       '#!/bin/sh',
@@ -48,13 +49,4 @@ export function watchArguments(snippet: string, env: NodeJS.ProcessEnv): Watched
       if (guilty !== undefined) throw new Error(`${guilty.split('\n')[0]} has a secret among its arguments`)
     },
   }
-}
-
-function findProgram(name: string, path: string): string | undefined {
-  // It throws nothing, not even for a folder that this user may not read.
-  const isProgram = (file: string) => existsSync(file) && (statSync(file).mode & constants.S_IXUSR) !== 0
-  return path
-    .split(':')
-    .map((folder) => join(folder, name))
-    .find(isProgram)
 }

@@ -1,7 +1,6 @@
 /** Runs the command line with a home folder of its own: in this process, or its bundle as a process. */
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { accessSync, constants } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -11,6 +10,7 @@ import { buildCommandLine } from '../../../clients/cli/build.ts'
 import type { Io } from '../../../clients/cli/src/io/io.ts'
 import { runProgram } from '../../../clients/cli/src/program.ts'
 import type { Shell } from '../../../clients/core/src/shellwords.ts'
+import { isExecutable } from '../../support/executable.ts'
 import { feed } from '../../support/feed.ts'
 import type { Ran } from '../../support/programs.ts'
 import type { TestServer } from '../../support/server.ts'
@@ -243,12 +243,3 @@ export const nodes: readonly { version: string; path: string }[] = (process.env.
   .concat({ version: process.version, path: process.execPath })
   .filter(({ version }) => Number(version.slice(1).split('.')[0]) >= 20)
   .filter(({ version }, index, all) => all.findIndex((one) => one.version === version) === index)
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
