@@ -118,10 +118,10 @@ export async function fillGaps(
   const top = Math.max(highestRevision(slots, lo), must)
   for (;;) {
     await closeOverdue(context, resource, slots, { lo, hi: top, asOf })
-    const [first] = missing(slots, lo, top)
-    if (first === undefined) return { slots, top }
+    const gaps = missing(slots, lo, top).map((rev) => slotKey(resource, rev))
+    if (gaps.length === 0) return { slots, top }
     await context.sleep(gapPoll)
-    for (const [rev, item] of await readSlots(context, resource, [first - 1, top], attributes)) slots.set(rev, item)
+    for (const item of await context.items.batchGet(gaps, attributes)) slots.set(revOf(item), item)
   }
 }
 

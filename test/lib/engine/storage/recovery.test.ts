@@ -6,6 +6,7 @@ import { deletedOf, type ItemKey, revisionKey, rowsOf, slotKey, sortKey } from '
 import { storageOver } from '../../../../lib/engine/storage/protocol/storage.ts'
 import { getCompanion } from '../../../../lib/engine/storage/readcompanions.ts'
 import { unhurried } from '../../../support/deadlines.ts'
+import { callsOf, type Operation } from '../../../support/itemcalls.ts'
 import { createMemoryItems } from '../../../support/memoryitems.ts'
 import { create, remove, set, widgets as shape, widget } from './fixtures.ts'
 
@@ -29,16 +30,18 @@ beforeEach(() => {
   const began = Date.now()
   const now = () => began + waited + shift
   items = createMemoryItems(now)
-  storage = storageOver(items, {
-    now,
-    elapsed: () => waited,
-    random: () => 0.5,
-    async sleep(ms) {
-      waited += ms
-      await during()
-    },
-  })
+  storage = storageOver(items, { ...slept, now })
 })
+
+/** A clock that advances only by sleeping. */
+const slept = {
+  elapsed: () => waited,
+  random: () => 0.5,
+  async sleep(ms: number) {
+    waited += ms
+    await during()
+  },
+}
 
 const slot = (rev: number) => slotKey(widgets.resource, rev)
 const drop = (key: ItemKey) => items.transact([{ type: 'delete', key }], Number.POSITIVE_INFINITY)
@@ -70,6 +73,21 @@ describe('a gap', () => {
     waited = 0
     await storage.list(widgets, {})
     expect(waited).toBe(0)
+  })
+
+  test('is waited for with one read at a time, however many slots follow it', async () => {
+    await abandon()
+    for (let index = 0; index < 150; index++) await create(storage, `a${index}`, {}, widgets)
+    const calls: Operation[] = []
+    const counted = callsOf(items, (operation, call) => {
+      calls.push(operation)
+      return call()
+    })
+    const reader = storageOver(counted, { ...slept, now: Date.now })
+    expect(await reader.list(widgets, {})).toMatchObject({ rv: 152 })
+    // The revision, the rows, the three buckets of the log, 25 polls in 500 ms, and the void.
+    expect(calls.filter((one) => one !== 'batchGet')).toEqual(['get', ...Array(4).fill('query'), 'write'])
+    expect(calls.filter((one) => one === 'batchGet')).toHaveLength(25)
   })
 
   test('above every filled slot is ignored', async () => {
