@@ -71,7 +71,8 @@ export const keys = rows(OwnedAccessKey.plural, {
 /** The gates of trusts, and those of providers, are written with them (lib/keys/credential/gates.ts). */
 export const trusts = rows(FederatedIdentityCredential.plural, {
   copies: byOwner(FederatedIdentityCredential.plural),
-  written: ['trust#*', 'ending'],
+  beside: [`${FederatedIdentityCredential.plural}#activity`],
+  written: [`${FederatedIdentityCredential.plural}#activity`, 'trust#*', 'ending'],
   checks: onTable('ConditionCheckItem', ['credential#*', 'trust#*', 'provider#*']),
 })
 export const providers = rows(IdentityProvider.plural, {
@@ -230,12 +231,15 @@ const KEY_WRITES = ['ownedaccesskeys#o', 'ownedaccesskeys#o#*', 'ownedaccesskeys
 
 /**
  * Exchanges ID tokens: keeps the keys of issuers, and records the tokens that were exchanged in the transaction of the key, whose puts
- * are in one statement, and reads clusters and virtual clusters in one call. No function may change or remove such a record.
+ * are in one statement, and reads clusters and virtual clusters in one call. No function may change or remove such a record. It notes
+ * a refusal beside the trust, as long as that exists.
  */
 export const exchange = table(
   onTable([...READ, 'PutItem'], ['jwks#*']),
   onTable([...READ, 'Query'], ['exchange#*']),
   onTable('BatchGetItem', [`${Cluster.plural}#o`, `${VirtualClusterInstance.plural}#o`]),
+  onTable('ConditionCheckItem', [`${FederatedIdentityCredential.plural}#o`]),
+  onTable('UpdateItem', [`${FederatedIdentityCredential.plural}#activity`]),
   onTable('PutItem', ['exchange#*', ...KEY_WRITES, 'credential#*', 'owner#*']),
 )
 

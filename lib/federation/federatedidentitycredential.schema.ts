@@ -1,7 +1,7 @@
 /** Defines the fields of a federated identity credential. */
 import { scopeSchema } from '../access/scopes/scope.ts'
 import { addedScopes, dropAddedScopes, formerScope } from '../access/scopes/scopechanges.schema.ts'
-import { boolean, type FromSchema, int64, list, object, string } from '../engine/meta/schema/schema.ts'
+import { boolean, type FromSchema, int64, list, object, string, time } from '../engine/meta/schema/schema.ts'
 import { claimsSchema } from './claims.schema.ts'
 
 const claimMappings = object(
@@ -89,5 +89,17 @@ export const status = object('Observed state of the federated identity credentia
   ),
   formerScope,
   addedScopes,
+  lastRefusal: object(
+    'An ID token that its issuer signed for the tenant of the credential, and that an exchange refused last. Noted about once a minute, and not for dry runs. Absent if there was none.',
+    {
+      time: time('When the exchange was refused.', { readOnly: true }),
+      subject: string('The claim sub of the ID token.', { readOnly: true }),
+      reason: string('Why, as the audit record names it: claim, event, expired, replayed, target …', {
+        readOnly: true,
+      }),
+      message: string('What the client was told.', { readOnly: true }),
+    },
+    { readOnly: true },
+  ),
   clientID: string('The client_id of an exchange: NAME@UID.', { readOnly: true }),
 })

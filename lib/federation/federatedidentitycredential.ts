@@ -14,6 +14,7 @@ import {
 } from '../access/users/privilege.ts'
 import { holdsRight, rightOf, rightWarnings } from '../access/users/reviewright.ts'
 import type { UserInfo } from '../access/users/user.ts'
+import { rfc3339 } from '../engine/meta/encoding/time.ts'
 import type { FieldError } from '../engine/meta/errors/fielderror.ts'
 import type { JsonObject } from '../engine/meta/types.ts'
 import { defined } from '../engine/meta/value/defined.ts'
@@ -226,9 +227,17 @@ const strategy = (services: FederationServices): Strategy => ({
       clientID: clientIdOf(trust),
       ...(holdsRight(trust, withScope([], trust.spec.scope)) && { mayReview: true }),
       ...presentScopeChanges(trust.spec, trust, now),
+      lastRefusal: presentRefusal(stored),
     }
   },
 })
+
+/** Returns what an exchange noted beside the trust when it last refused an ID token. */
+function presentRefusal({ activity, noted }: Stored): JsonObject | undefined {
+  const { subject, reason, message } = noted ?? {}
+  if (activity === undefined || ![subject, reason, message].every((one) => typeof one === 'string')) return undefined
+  return { time: rfc3339(new Date(activity)), ...defined({ subject, reason, message }) }
+}
 
 const OWN = 'own federated identity credential'
 
@@ -243,7 +252,7 @@ export const FederatedIdentityCredential: StoredKind<FederationServices> = {
   grantsAccess: true,
   schema: { spec, status },
   isCredential: true,
-  table,
+  table: { ...table, activity: true },
   columns,
   selectableFields: ['spec.identityProvider', 'spec.user', 'spec.team', 'spec.disabled'],
   strategy,

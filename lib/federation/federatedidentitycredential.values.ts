@@ -39,7 +39,7 @@ export function toKey({ object, internal }: Pick<Stored, 'object' | 'internal'>)
   return { uid: object.metadata.uid ?? '', spec, creator, carried, ...defined({ born }) }
 }
 
-/** How credentials are stored. Functions that only read them need no more. */
+/** How trusts are stored, for functions that need nothing that is noted beside them. */
 export const table: Table = {
   resource: KINDS.FederatedIdentityCredential.plural,
   partitions: (stored) => [keyIdentity(toKey(stored))],

@@ -60,7 +60,10 @@ async function runJob(page: Page, server: StartedServer): Promise<Ran> {
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 
 describe('a trust', () => {
-  test('is made for GitHub with the keyboard, and its job gets a key', async ({ openPage, server }) => {
+  test('is made for GitHub with the keyboard, its job gets a key, and another one is refused', async ({
+    openPage,
+    server,
+  }) => {
     const page = await visit(openPage, server.adminKey, '#/trusts')
     await press(page.getByRole('link', { name: 'New trust' }))
     await heading(page, 'New trust').waitFor()
@@ -90,6 +93,20 @@ describe('a trust', () => {
       accessKey: expect.stringMatching(/^made-here-/),
       accessKeyScope: { projects: [{ project: 'demo' }] },
     })
+
+    expect(await page.getByText('An exchange was refused').count()).toBe(0)
+    const claims = Object.entries({ repository_id: '74', environment: 'staging' })
+    await server.call(`${GROUP}/federatedidentitycredentials/made-here`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { spec: { claims: claims.map(([claim, value]) => ({ claim, values: [value] })) } },
+    })
+    expect((await runJob(page, server)).stdout).toContain('Unauthorized')
+    await page.reload()
+    await signIn(page, server.adminKey)
+    const refused = page.getByRole('status').filter({ hasText: 'An exchange was refused' })
+    await refused.getByText("claim environment is 'production', which this client_id does not accept").waitFor()
+    expect(await refused.innerText()).toMatch(/repo:.*, just now/)
   })
 
   test('of a new provider is made with it, and the next attempt does not make it again', async ({

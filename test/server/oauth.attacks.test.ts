@@ -260,6 +260,35 @@ describe('when signature and tenancy have held, says to the owner of the job', (
     expect(other.text + absent.text).not.toContain('expected-value')
   })
 
+  // threat: exchange-61
+  test('and to the owner of the trust, in its status, which strangers and dry runs do not change', async () => {
+    const id = await federation.trust('refusing')
+    const path = `${trusts}/refusing`
+    const last = async () => (await server.call(path)).json.status.lastRefusal
+    const event_name = 'pull_request_target'
+    await federation.exchange(id, federation.sign({ event_name }, { key: stranger }))
+    await federation.exchange(id, federation.sign({ repository_id: '75', event_name }))
+    await federation.exchange(id, federation.sign({ event_name }), { dry_run: 'true' })
+    expect(await last()).toBeUndefined()
+    const refused = await federation.exchange(id, federation.sign({ event_name }))
+    const expected = {
+      time: expect.stringMatching(/^20.*Z$/),
+      subject: federation.job.sub,
+      reason: 'event',
+      message: refused.json.error_description,
+    }
+    expect(await last()).toEqual(expected)
+    const { items } = (await server.call(trusts)).json
+    expect(items.find((one: Answer['json']) => one.metadata.name === 'refusing').status.lastRefusal).toEqual(expected)
+    // Nobody writes it: it is computed.
+    const status = { lastRefusal: { message: 'no' } }
+    const written = await server.patch(`${path}/status`, { status })
+    expect([written.status, written.json.status?.lastRefusal?.message]).toEqual([200, expected.message])
+    await server.call(path, { method: 'DELETE' })
+    await federation.trust('refusing')
+    expect(await last()).toBeUndefined()
+  })
+
   // threat: exchange-46
   test.each(['github.pullrequesttarget', 'github.workflowrun'])(
     'that the event of %s is refused, in which code of strangers may run',

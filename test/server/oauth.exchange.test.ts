@@ -262,13 +262,17 @@ describe('the metrics of an exchange', () => {
   }
   const counted = { exchanges: 1, serverErrors: 0 }
 
-  test('count outcomes, and calls: 4 for a key, 2 for a token that is not accepted, 0 for one that is malformed', async () => {
+  test('count outcomes, and calls: 4 for a key, 2 for a token that is not accepted, once a minute 3, 0 for one that is malformed', async () => {
     const token = federation.sign()
     const granted = await federation.exchange(client, token)
     expect(measured(granted)).toEqual({ ...counted, outcome: 'granted', storageCalls: 4 })
+    const other = await federation.trust('measured')
+    const refused = () => federation.exchange(other, federation.sign({ event_name: 'pull_request_target' }))
+    // What the trust shows of a refusal is written once a minute.
+    expect(measured(await refused())).toEqual({ ...counted, outcome: 'refused', storageCalls: 3 })
     const outcomes: [Promise<Answer>, object][] = [
       [federation.exchange(client, federation.sign({ repository_id: '9' })), { outcome: 'unproven', storageCalls: 2 }],
-      [exchange({}, {}, { event_name: 'pull_request_target' }), { outcome: 'refused', storageCalls: 2 }],
+      [refused(), { outcome: 'refused', storageCalls: 2 }],
       [federation.exchange(client, 'a.b.c'), { outcome: 'malformed', storageCalls: 0 }],
       [federation.exchange(client, token), { outcome: 'replayed', storageCalls: expect.any(Number) }],
     ]

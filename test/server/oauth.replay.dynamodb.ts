@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { itemsIn } from '../../lib/engine/storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../../lib/engine/storage/interface.ts'
 import { exchange } from '../../lib/federation/exchange/exchange.ts'
-import { createSignatureLimit } from '../../lib/federation/exchange/signaturelimit.ts'
 import { parseIdToken, replayId } from '../../lib/federation/idtoken.ts'
 import { decodeForm } from '../../lib/federation/oauth/form.ts'
 import type { OwnedAccessKey } from '../../lib/keys/ownedaccesskey.ts'
@@ -19,6 +18,7 @@ import type { Fault } from '../support/badnetwork.ts'
 import { useBadNetwork } from '../support/badserver.ts'
 import { endless } from '../support/deadlines.ts'
 import { seed } from '../support/effort.ts'
+import { exchangeParts } from '../support/exchangeparts.ts'
 import { exchangeForm, type Federation, sendForm, startFederation, tokenPath, trusts } from '../support/federation.ts'
 import { apiVersion, clusters, keys, management } from '../support/objects.ts'
 import { messageOf, saying } from '../support/refusals.ts'
@@ -185,10 +185,8 @@ describe('killed while it makes a token', () => {
         storage: { value: mortalStorage },
         storeOf: { value: (kind: typeof OwnedAccessKey) => storeOf(kind, mortal) },
         tokens: { value: { ...server.parts.tokens, signer: mortalSigner } },
-        issuerKeys: { value: { verify: async () => 'valid' } },
-        signatures: { value: createSignatureLimit() },
+        ...exchangeParts(mortalStorage),
         usage: { value: { used: async () => (place === 'answered' ? stop() : undefined) } },
-        log: { value: () => undefined },
       })
       const body = exchangeForm(targeted, token) + audiences.map((one) => `&audience=${one}`).join('')
       const form = decodeForm(body)

@@ -3,7 +3,6 @@ import { decodeJwt, type JWTPayload } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Deadline } from '../../lib/engine/meta/errors/deadline.ts'
 import { exchange as runExchange } from '../../lib/federation/exchange/exchange.ts'
-import { createSignatureLimit } from '../../lib/federation/exchange/signaturelimit.ts'
 import { decodeForm } from '../../lib/federation/oauth/form.ts'
 import { credentialItemKey } from '../../lib/keys/credential/credential.ts'
 import { decodeKeyInternal } from '../../lib/keys/credential/keyinternal.ts'
@@ -13,6 +12,7 @@ import { requestDeadline } from '../../lib/server/lambda/requestdeadline.ts'
 import { revoke as revokeToken } from '../../lib/server/oauth/revoke.ts'
 import { type AccountCluster, startAccountCluster } from '../support/accountcluster.ts'
 import { endless } from '../support/deadlines.ts'
+import { exchangeParts } from '../support/exchangeparts.ts'
 import {
   exchangeForm,
   type Federation,
@@ -562,10 +562,8 @@ describe('clusters whose service accounts issue the tokens', () => {
     // biome-ignore lint/suspicious/noExplicitAny: the parts of a server that the exchange uses.
     const parts: any = Object.create(server.parts, {
       ...Object.getOwnPropertyDescriptors(other),
+      ...exchangeParts(server.parts.storage),
       storeOf: { value: (kind: typeof OwnedAccessKey) => storeOf(kind, parts) },
-      issuerKeys: { value: { verify: async () => 'valid' } },
-      signatures: { value: createSignatureLimit() },
-      log: { value: () => undefined },
     })
     return runExchange({ ...call, note: () => undefined }, parts)
   }

@@ -4,11 +4,11 @@ import { compactVerify, decodeJwt, type JWTPayload } from 'jose'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exchange } from '../../lib/federation/exchange/exchange.ts'
-import { createSignatureLimit } from '../../lib/federation/exchange/signaturelimit.ts'
 import { OAuthError } from '../../lib/federation/oauth/oautherror.ts'
 import { revoke as revokeToken } from '../../lib/server/oauth/revoke.ts'
 import { type AccountCluster, encodeToken, startAccountCluster } from '../support/accountcluster.ts'
 import { endless } from '../support/deadlines.ts'
+import { exchangeParts } from '../support/exchangeparts.ts'
 import {
   exchangeForm,
   type Federation,
@@ -541,11 +541,7 @@ describe('an equal exchange during the life of an ID token', () => {
       const form = new Map(new URLSearchParams(exchangeForm(client, token, toProd)))
       const now = new Date((issued + minutes * 60) * 1000)
       const call = { requestId: '', headers: {}, form, now, deadline: endless, note: () => undefined }
-      const parts = Object.create(server.parts, {
-        issuerKeys: { value: { verify: async () => 'valid' } },
-        signatures: { value: createSignatureLimit() },
-        log: { value: () => undefined },
-      })
+      const parts = Object.create(server.parts, exchangeParts(server.parts.storage))
       const { response } = await exchange(call, parts)
       return keyIn(JSON.parse(String(response.body)).access_token)
     }

@@ -236,14 +236,15 @@ export interface IndexRange {
   sort: { attribute: string; from?: number; to: number }
 }
 
-/** A use of an object through its credential, a companion with the attribute `lastActivity`. */
+/** Something that is recorded beside an object without a change of it: that it was used, through its credential, or else what `noted` says. */
 export interface Touch {
   table: Table
   key: string
   uid: string
   /** Unix ms. */
   at: number
-  credential: ItemKey & {
+  /** The credential of a use, a companion with the attribute `lastActivity`. Without one, the object must exist. */
+  credential?: ItemKey & {
     /** In the unit of the credential. */
     lastActivity: number
     /** Attributes to set together with it. */
@@ -260,7 +261,7 @@ export interface Touch {
 }
 
 /**
- * `refused`: the credential has changed or its time is as new already. `busy`: another transaction held the items. In both
+ * `refused`: the credential has changed or its time is as new already, or the object is gone. `busy`: another transaction held the items. In both
  * cases nothing was written.
  */
 export type TouchOutcome = 'done' | 'refused' | 'busy'
@@ -330,7 +331,7 @@ export interface Storage {
   writeCompanion(item: CompanionWrite, options: CommitOptions): Promise<CompanionItem | undefined>
   /**
    * Advances the last activity of an object and of its credential, never back, in one transaction. If only the activity of
-   * the object is as new already, it writes the rest. Throws Full, which wrote nothing, and if the store does not answer: then it may
+   * the object is as new already, it writes the rest of a use. Throws Full, which wrote nothing, and if the store does not answer: then it may
    * take effect, now or later.
    */
   touchActivity(touch: Touch): Promise<TouchOutcome>

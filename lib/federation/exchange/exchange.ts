@@ -10,7 +10,7 @@ import type { ApiResponse } from '../../engine/endpoints/request.ts'
 import { rfc3339, unixSeconds } from '../../engine/meta/encoding/time.ts'
 import type { JsonObject } from '../../engine/meta/types.ts'
 import { rulesOf } from '../catalogue.ts'
-import { FederatedIdentityCredential } from '../federatedidentitycredential.ts'
+import { table as trustTable } from '../federatedidentitycredential.values.ts'
 import { table as providerTable } from '../identityprovider.values.ts'
 import { type IdToken, MalformedIdToken, parseIdToken, replayId } from '../idtoken.ts'
 import type { IssuerKeys } from '../issuerkeys.ts'
@@ -34,6 +34,7 @@ import {
   mayBeSeveral,
   readParameters,
 } from './parameters.ts'
+import { isRefusal } from './refusals.ts'
 import { nameOf, type Targets } from './target.ts'
 import { checkClaims, checkMoment, checkTarget, checkTenancy } from './tokenchecks.ts'
 import { negotiateToken, type TokenForm } from './tokenform.ts'
@@ -43,7 +44,7 @@ export async function exchange(
   asked: OAuthCall,
   server: ExchangeServer,
 ): Promise<{ response: ApiResponse; outcome: Outcome }> {
-  const { config, issuerKeys } = server
+  const { config, issuerKeys, refusals } = server
   const { note } = asked
   const form = negotiateToken(asked.headers)
   if (form === undefined) throw malformed(FORMS)
@@ -58,8 +59,7 @@ export async function exchange(
     ...(isTargeted && { target: targetFact(targets) }),
   })
   const token = readIdToken(request.subjectToken)
-  const tokenHash = replayId(token).slice(0, SHOWN_HASH)
-  note({ issuer: token.issuer, tokenHash })
+  note({ issuer: token.issuer, tokenHash: shownHash(token) })
 
   const trust = await readTrust(server, request)
   const provider = await readProvider(server, trust)
@@ -68,7 +68,32 @@ export async function exchange(
   await checkSignature(issuerKeys, provider, token, trust)
   checkTenancy(token, provider, trust)
   noteToken(asked, token, provider)
+  try {
+    return await exchangeProven(asked, server, { request, form, token, trust, provider })
+  } catch (error) {
+    if (isRefusal(error) && !request.isDryRun) await refusals.note(trust, token, error)
+    throw error
+  }
+}
 
+/** A request whose ID token the issuer has signed for the tenant of the trust. */
+interface Proven {
+  request: ExchangeParameters
+  form: TokenForm
+  token: IdToken
+  trust: Trust
+  provider: Provider
+}
+
+async function exchangeProven(
+  asked: OAuthCall,
+  server: ExchangeServer,
+  { request, form, token, trust, provider }: Proven,
+): Promise<{ response: ApiResponse; outcome: Outcome }> {
+  const { config } = server
+  const { note } = asked
+  const { targets, isDryRun, scope } = request
+  const isTargeted = isForTargets(targets)
   const now = await timeOfIssue(lastEndOf(trust, provider), asked.now, server.sleep)
   const call = { ...asked, now }
   checkMoment(token, provider, now, config.rejectIdTokensBefore)
@@ -80,12 +105,11 @@ export async function exchange(
   const grant = grantOf(trust, provider, request.scope?.parsed, limits)
   const use = tokenUseOf(provider.spec)
 
-  const { isDryRun, scope } = request
   const exchanged = { trust, provider, token, grant, ...(mapped && { mapped }) }
   // The audit record is lost when the function is killed.
   const announce = (key: { name: string; uid: string }) => {
     note(key)
-    server.log('info', 'exchange', { requestId: call.requestId, ...key, tokenHash })
+    server.log('info', 'exchange', { requestId: call.requestId, ...key, tokenHash: shownHash(token) })
   }
   note({ user: effectiveUser({ spec: { ...trust.spec, ...mapped }, creator: trust.creator }).name })
   const making = { use, isDryRun, announce }
@@ -131,6 +155,8 @@ function targetFact(targets: Targets): string | string[] {
 /** How much of the hash of a token is shown: enough to find it again. */
 const SHOWN_HASH = 16
 
+const shownHash = (token: IdToken): string => replayId(token).slice(0, SHOWN_HASH)
+
 function readIdToken(text: string): IdToken {
   try {
     return parseIdToken(text)
@@ -142,7 +168,7 @@ function readIdToken(text: string): IdToken {
 
 /** Reads the trust that the client names. It is never cached, so that a revoked trust ends at once. */
 async function readTrust({ storage }: Pick<ExchangeServer, 'storage'>, { client }: ExchangeParameters): Promise<Trust> {
-  const stored = await storage.get(FederatedIdentityCredential.table, client.name)
+  const stored = await storage.get(trustTable, client.name)
   if (stored === undefined) throw notAccepted('unknown_client')
   const trust = toTrust(stored)
   if (trust.uid !== client.uid) throw notAccepted('uid_mismatch')

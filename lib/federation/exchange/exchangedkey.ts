@@ -145,7 +145,7 @@ function personOf({ claims }: IdToken): Person {
 const LONGEST_TEXT = 256
 
 /** Returns a printable text without credentials, which every reader of the key may see. */
-function shorten(text: string): string {
+export function shorten(text: string): string {
   const safe = toPrintable(withoutCredentials(text.slice(0, 16 * LONGEST_TEXT)))
   return [...safe].slice(0, LONGEST_TEXT).join('')
 }

@@ -5,6 +5,7 @@ import type { LifeLimits } from '../../keys/credential/keystatus.ts'
 import type { UsageRecorder } from '../../keys/usage/recorder.ts'
 import type { IssuerKeys } from '../issuerkeys.ts'
 import type { Facts } from '../oauth/call.ts'
+import type { Refusals } from './refusals.ts'
 import type { SignatureLimit } from './signaturelimit.ts'
 import type { TargetSettings } from './target.ts'
 
@@ -21,6 +22,7 @@ export interface ExchangeServer extends ClusterServices {
   limits: LifeLimits
   issuerKeys: IssuerKeys
   signatures: SignatureLimit
+  refusals: Refusals
   usage: UsageRecorder
   log(level: 'info' | 'error', message: string, fields: Facts): void
 }

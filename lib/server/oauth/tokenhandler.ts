@@ -5,6 +5,7 @@ import { privateDestinations, publicDestinations } from '../../engine/outbound/a
 import { fetchKeys } from '../../federation/discovery.ts'
 import { exchange } from '../../federation/exchange/exchange.ts'
 import type { ExchangeServer } from '../../federation/exchange/exchangeserver.ts'
+import { createRefusals } from '../../federation/exchange/refusals.ts'
 import { createSignatureLimit } from '../../federation/exchange/signaturelimit.ts'
 import { createIssuerKeys, type IssuerKeysObserver } from '../../federation/issuerkeys.ts'
 import type { Outcome } from '../../federation/oauth/outcomes.ts'
@@ -85,7 +86,12 @@ function exchangeServer(server: Server): Exchanging {
     now: Date.now,
     sleep,
   })
-  return withParts(server, { issuerKeys, signatures: createSignatureLimit() })
+  const refusals = createRefusals({
+    storage: server.storage,
+    now: Date.now,
+    failed: (error) => server.log('error', 'refusal not noted', { error: describeError(error) }),
+  })
+  return withParts(server, { issuerKeys, signatures: createSignatureLimit(), refusals })
 }
 
 /** Returns the Lambda handler of the token endpoint. */

@@ -40,7 +40,7 @@ export function Header({ page }: { page: string | undefined }) {
           title="The key that you use"
         />
         {ends !== undefined && (
-          <span class="ends">
+          <span>
             ends <Time at={new Date(ends).toISOString()} direction="future" />
           </span>
         )}

@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../meta/types.ts'
 import type { Listed, ListPage, Stored, Table, Touch, TouchOutcome } from '../interface.ts'
 import { type Item, type ItemQuery, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
-import { activityOf, sortKey } from '../keys.ts'
+import { activityOf, rowsOf, sortKey } from '../keys.ts'
 import { has } from '../records.ts'
 import { writerDeadline } from './constants.ts'
 import { type Context, fullError, isFull } from './context.ts'
@@ -31,17 +31,14 @@ export async function touchActivity(
   { items, now }: Context,
   { table, key, uid, at, credential, noted, also = [] }: Touch,
 ): Promise<TouchOutcome> {
-  const { pk, sk, lastActivity, same, lacks, attributes } = credential
-  const use: ItemWrite = {
-    type: 'set',
-    key: { pk, sk },
-    attributes: { lastActivity, ...attributes },
-    when: { ...has(same, lacks), lastActivity: { below: lastActivity } },
-  }
+  const sk = sortKey(key)
+  const use: ItemWrite = credential
+    ? useOf(credential)
+    : { type: 'check', key: { pk: rowsOf(table.resource), sk }, when: has({}, ['gone']) }
   // The time of an earlier object with this name does not count.
   const activity: ItemWrite = {
     type: 'set',
-    key: { pk: activityOf(table.resource), sk: sortKey(key) },
+    key: { pk: activityOf(table.resource), sk },
     attributes: { at, uid, ...noted },
     when: [{ at: { below: at } }, { uid: { not: uid } }],
   }
@@ -49,13 +46,20 @@ export async function touchActivity(
   const deadline = now() + writerDeadline
   try {
     const outcome = await items.transact([use, ...(table.activity ? [activity] : []), ...sets], deadline)
-    if (outcome.done || !table.activity || outcome.refused.join() !== String(activityIndex)) return named(outcome)
+    if (outcome.done || !credential || outcome.refused.join() !== `${activityIndex}`) return named(outcome)
     return named(await items.transact([use, ...sets], deadline))
   } catch (error) {
     if (error instanceof ItemsFault && error.kind === 'conflict') return 'busy'
     throw isFull(error) ? fullError(error) : error
   }
 }
+
+const useOf = ({ lastActivity, same, lacks, attributes, ...key }: NonNullable<Touch['credential']>): ItemWrite => ({
+  type: 'set',
+  key,
+  attributes: { lastActivity, ...attributes },
+  when: { ...has(same, lacks), lastActivity: { below: lastActivity } },
+})
 
 function named(outcome: TransactOutcome): TouchOutcome {
   if (outcome.done) return 'done'

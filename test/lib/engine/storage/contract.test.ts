@@ -900,6 +900,18 @@ describe('activity', () => {
       expect(await storage.get(widgets, 'a')).not.toHaveProperty('noted')
     })
 
+    test('need no use of a credential, only an object that is there', async () => {
+      const noteAt = (at: number) =>
+        storage.touchActivity({ table: widgets, key: 'a', uid: 'uid-of-a', at, noted: { seen: at } })
+      expect(await noteAt(4000)).toBe('refused')
+      await createUsed()
+      expect([await noteAt(6000), await noteAt(5000), await noteAt(6000)]).toEqual(['done', 'refused', 'refused'])
+      expect(await storage.get(widgets, 'a')).toMatchObject({ rv: 2, activity: 6000, noted: { seen: 6000 } })
+      await deleteUsed()
+      expect(await noteAt(7000)).toBe('refused')
+      expect(await storage.queryCompanions(activityOf(widgets.resource))).toEqual({ items: [] })
+    })
+
     test('are absent without any', async () => {
       await createUsed()
       await touch(5000)

@@ -26,16 +26,11 @@ export function TrustList({ trusts, providers }: TrustListProps) {
       of="Trusts"
       items={trusts}
       keyOf={({ metadata }) => metadata.uid}
-      textOf={(one) =>
-        [
-          one.metadata.name,
-          one.spec.displayName,
-          jobsOf(one),
-          whoseOf(one),
-          scopeWords(one.spec.scope),
-          one.spec.identityProvider,
-        ].join('\n')
-      }
+      textOf={(one) => {
+        const { displayName, scope, identityProvider } = one.spec
+        const texts = [one.metadata.name, displayName, jobsOf(one), whoseOf(one), scopeWords(scope), identityProvider]
+        return texts.join('\n')
+      }}
       columns={[
         [
           'Name',

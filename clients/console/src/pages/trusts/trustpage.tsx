@@ -5,11 +5,12 @@ import { DEFAULT_TTL, type Provider, type Trust } from '../../api/trusts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Code } from '../../components/code.tsx'
 import { Fact } from '../../components/fact.tsx'
-import { Foreign, Paragraph } from '../../components/foreign.tsx'
+import { Foreign, NameLink, Paragraph } from '../../components/foreign.tsx'
 import { useProviders, useTrusts } from '../../components/hooks/usetrusts.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
+import { Time } from '../../components/time.tsx'
 import { ownerInWords } from '../../text/access.ts'
 import { claimsInWords } from '../../text/claims.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
@@ -33,10 +34,8 @@ export function TrustPage({ name }: { name: string }) {
       noun="trust"
       loss="A trust that is made again under this name has another client ID: its jobs need the new one."
       list="trusts"
-      links={['edit', 'like'].map((how) => (
-        <a class="button" href={hrefOf('new-trust', [], { [how]: name })} key={how}>
-          {how === 'edit' ? 'Edit' : 'Duplicate'}
-        </a>
+      links={Object.entries({ edit: 'Edit', like: 'Duplicate' }).map(([how, text]) => (
+        <NameLink class="button" href={hrefOf('new-trust', [], { [how]: name })} text={text} key={how} />
       ))}
     >
       {(trust) => <Details trust={trust} providers={providers.data?.items} />}
@@ -45,7 +44,8 @@ export function TrustPage({ name }: { name: string }) {
 }
 
 function Details({ trust, providers }: { trust: Trust; providers: readonly Provider[] | undefined }) {
-  const { metadata, spec } = trust
+  const { metadata, spec, status } = trust
+  const refused = status?.lastRefusal
   const provider = providers?.find((one) => one.metadata.name === spec.identityProvider)
   return (
     <>
@@ -54,6 +54,14 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
           <p>{explanation}</p>
         </Notice>
       ))}
+      {refused && (
+        <Notice tone="plain" title="An exchange was refused">
+          <Paragraph text={refused.message ?? ''} />
+          <p>
+            <Foreign text={refused.subject ?? ''} />, <Time at={refused.time ?? ''} direction="past" isDated />
+          </p>
+        </Notice>
+      )}
       <div class="halves">
         <section class="card stack" aria-labelledby="who">
           <h2 id="who">Who gets in</h2>
@@ -73,7 +81,7 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
           <dl class="facts-list">
             <Fact
               name={spec.tokensOnly ? 'Tokens of clusters, for' : 'A key of'}
-              text={spec.claimMappings ? mappingInWords(spec.claimMappings) : ownerInWords(trust.status?.owner)}
+              text={spec.claimMappings ? mappingInWords(spec.claimMappings) : ownerInWords(status?.owner)}
             />
             {spec.groups && <Fact name="With the groups" text={spec.groups.join(', ')} />}
             <Fact name="Valid for" text={lifetimeInWords(spec.ttl, provider)} />
