@@ -159,8 +159,8 @@ const OPTIONAL = {
   federation: restricts('0.1.0', part(parseFederation)),
   /** Present when the exchange answered a token instead of the key. It never changes. */
   target: part((value): TargetOfKey => strictRecord('the target of a key', value, TARGET)),
-  /** The places of a key for several, in their order; the target is the first one. It never changes. */
-  targets: isNonEmptyTextList,
+  /** The places of a key for several, in their order, each of which can be ended alone; the target is the first one. It never changes. */
+  targets: restricts('0.2.0', isNonEmptyTextList, REVIVES_TOKENS),
   /** When the person of an exchanged key signed in, in unix seconds. It never changes. */
   signedIn: isCount,
   /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */

@@ -68,8 +68,7 @@ export const restricts = <R extends Release, M extends Check | Part>(
 }
 
 /** Why members that end tokens are written although release 0.1.0 ignores them. */
-export const REVIVES_TOKENS =
-  'tokens that were issued before an end work again in release 0.1.0 after the end is undone'
+export const REVIVES_TOKENS = 'tokens that were ended may work again in release 0.1.0, until they expire'
 
 /** Returns a function that returns the record, or throws an Error if this release must not write one of its members yet. */
 export function writable(what: string, members: Members): <T extends object>(record: T) => T {
