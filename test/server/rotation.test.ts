@@ -77,8 +77,8 @@ describe('a field selector for the end of a value', () => {
   test('finds the key by each value that works or is pending, and by no other', async () => {
     const { name, old } = await createKey()
     const never = await createKey()
-    const foundBy = async (value: string) => {
-      const { json } = await server.call(`${keys}?fieldSelector=status.hint%3D${value.slice(-6)}`)
+    const foundBy = async (value: string, method = 'GET') => {
+      const { json } = await server.call(`${keys}?fieldSelector=status.hint%3D${value.slice(-6)}`, { method })
       return json.items.map(({ metadata }: Answer['json']) => metadata.name)
     }
     const next: string = (await rotate(name, { overlapSeconds: 600 })).json.status.key
@@ -93,6 +93,11 @@ describe('a field selector for the end of a value', () => {
     }
     const others = await server.call(`${keys}?fieldSelector=status.hint!%3D${next.slice(-6)}&limit=500`)
     expect(others.json.items.map(({ metadata }: Answer['json']) => metadata.name)).not.toContain(name)
+    expect([await foundBy(old, 'DELETE'), await foundBy(next), await foundBy(never.old)]).toEqual([
+      [name],
+      [],
+      [never.name],
+    ])
     const supplied = await createKey({ key: own(name) })
     expect(await foundBy('')).toContain(supplied.name)
     expect(await foundBy('')).not.toContain(name)
