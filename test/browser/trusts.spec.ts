@@ -107,6 +107,8 @@ describe('a trust', () => {
     const refused = page.getByRole('status').filter({ hasText: 'An exchange was refused' })
     await refused.getByText("claim environment is 'production', which this client_id does not accept").waitFor()
     expect(await refused.innerText()).toMatch(/repo:.*, just now/)
+    await goTo(page, '#/trusts')
+    await page.getByRole('row').filter({ hasText: 'refused an exchange just now' }).getByText('made-here').waitFor()
   })
 
   test('of a new provider is made with it, and the next attempt does not make it again', async ({

@@ -10,7 +10,7 @@ import {
   scopeOf,
   scopeProblems,
 } from '../../../clients/console/src/components/scope/scoperows.ts'
-import { emptyForm, type Form, formLike, keyOf, ownGroups } from '../../../clients/console/src/pages/newkey/form.ts'
+import { emptyForm, formLike, type KeyForm, keyOf, ownGroups } from '../../../clients/console/src/pages/newkey/form.ts'
 import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.ts'
 import { fieldOf, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
 import type { Scope, Self } from '../../../clients/core/src/objects.ts'
@@ -23,9 +23,14 @@ const alice: Self = { user: { name: 'alice' }, uid: 'u', accessKey: 'k', groups:
 const now = new Date(2026, 10, 22, 12)
 
 const row = (id: number, changes: Partial<ScopeRow>): ScopeRow => ({ ...newRow(id), ...changes })
-const formWith = (changes: Partial<Form>): Form => ({ ...emptyForm, rows: [row(1, { project: 'demo' })], ...changes })
-const scoped = (...rows: Partial<ScopeRow>[]): Form => formWith({ rows: rows.map((one, index) => row(index + 1, one)) })
-const sentence = (form: Form, self = alice, ownSources?: string[]) =>
+const formWith = (changes: Partial<KeyForm>): KeyForm => ({
+  ...emptyForm,
+  rows: [row(1, { project: 'demo' })],
+  ...changes,
+})
+const scoped = (...rows: Partial<ScopeRow>[]): KeyForm =>
+  formWith({ rows: rows.map((one, index) => row(index + 1, one)) })
+const sentence = (form: KeyForm, self = alice, ownSources?: string[]) =>
   sentencesOf(keyOf(form), { self, now, ownSources }).join(' ')
 
 const EVERY_KIND: Partial<ScopeRow>[] = [
@@ -195,7 +200,7 @@ describe('the object', () => {
 })
 
 describe('the sentence', () => {
-  test.each<[Form, string]>([
+  test.each<[KeyForm, string]>([
     [
       scoped({ project: 'demo' }, { kind: 'virtualCluster', project: 'p', name: 'x' }),
       'Acts as you, alice. May use project demo and virtual cluster p/x, and nothing else, as far as you may. Works from every address. Ends on 22 Dec 2026.',
@@ -245,8 +250,8 @@ describe('the sentence', () => {
 })
 
 describe('what is wrong', () => {
-  const fields = (form: Form) => problemsOf(form).map(({ field }) => field)
-  test.each<[string, Form, string[]]>([
+  const fields = (form: KeyForm) => problemsOf(form).map(({ field }) => field)
+  test.each<[string, KeyForm, string[]]>([
     ['nothing', formWith({ name: 'ci' }), []],
     ['a name with capitals', formWith({ name: 'CI' }), ['name']],
     ['a missing owner', formWith({ ownerKind: 'user' }), ['owner']],

@@ -9,7 +9,7 @@ export function FreshList<T>({ what, ...fresh }: FreshProps<T> & { what: string 
   if (data !== undefined || !(error instanceof ApiError) || error.code !== 403) return <Fresh {...fresh} />
   return (
     <Empty title={`Your access key may not list ${what}`}>
-      <p>Its scope does not cover that. To see everything that you may see, sign in with a key that has no scope.</p>
+      <p>Its scope does not cover that. Sign in with a key without a scope.</p>
       <p class="muted">
         The server says: <Foreign text={error.message} />
       </p>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Change } from '../hooks/usechange.ts'
 import { ErrorNotice } from '../notice.tsx'
+import { Form } from './form.tsx'
 
 export interface ChangeFormProps {
   change: Change
@@ -19,13 +20,7 @@ export function ChangeForm({ change, word, busyWord = word, tone = 'primary', on
   const { isBusy, error, asked, run } = change
   const { onSubmit = () => void run(), children } = rest
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSubmit()
-      }}
-    >
+    <Form class="stack" onSubmit={onSubmit}>
       {children}
       {asked}
       {error !== undefined && <ErrorNotice error={error} />}
@@ -37,6 +32,6 @@ export function ChangeForm({ change, word, busyWord = word, tone = 'primary', on
           {isBusy ? busyWord : word}
         </button>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -5,6 +5,7 @@ import { useSession } from '../../session/session.ts'
 import { Dialog } from '../dialog.tsx'
 import { Foreign, Paragraph } from '../foreign.tsx'
 import { Check } from '../forms/check.tsx'
+import { Form } from '../forms/form.tsx'
 import { ReasonField } from '../forms/reasonfield.tsx'
 import { useConfirmation } from '../forms/uselockout.tsx'
 import { useChange } from '../hooks/usechange.ts'
@@ -77,10 +78,9 @@ export function RevokeDialog({ title, about, keys, onClose }: RevokeDialogProps)
       <p>
         <Foreign text={about} /> The key that you are signed in with stays as it is.
       </p>
-      <form
+      <Form
         class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
+        onSubmit={() => {
           if (confirmation.isGiven()) void run()
         }}
       >
@@ -121,7 +121,7 @@ export function RevokeDialog({ title, about, keys, onClose }: RevokeDialogProps)
             </button>
           )}
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -3,6 +3,7 @@ import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign, Paragraph } from '../../components/foreign.tsx'
+import { Form } from '../../components/forms/form.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { isAdministrator } from '../../components/getstarted/remembered.ts'
 import { Notice } from '../../components/notice.tsx'
@@ -122,16 +123,15 @@ function Limited({ kind, only, asked }: { kind: ClusterKind; only: Places; asked
           </>
         )}
       </p>
-      <form
+      <Form
         class="actions"
-        onSubmit={(event) => {
-          event.preventDefault()
+        onSubmit={() => {
           location.hash = hrefOf(page, [], { ...(typed.trim() !== '' && { [further]: typed.trim() }) })
         }}
       >
         <TextField label={`Show another ${further}`} value={typed} onInput={setTyped} />
         <button type="submit">Show</button>
-      </form>
+      </Form>
     </section>
   )
 }

@@ -42,4 +42,4 @@ export function Told({ search = {}, isCut, filter, own, read, reached }: ToldPro
 }
 
 const FIRST = `These are the first ${MAX_LISTED} of more keys. The filter also finds the others, by the beginning of a name, owner:NAME or maker:NAME.`
-const RIGHTS = 'Scopes and the RBAC of the cluster say what it may do there.'
+const RIGHTS = "Scopes and the cluster's RBAC say what it may do there."

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiResource } from '../../../../../lib/access/attributes/resourcetext.ts'
+import { Form } from '../../components/forms/form.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField, type TextFieldProps } from '../../components/forms/textfield.tsx'
 import { PLACES, type Place, type Problems, type Question } from './question.ts'
@@ -43,12 +44,11 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
   const { place } = asked
   const here = resources.map(({ name }) => name)
   return (
-    <form
+    <Form
       ref={form}
       class="card stack"
       noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
+      onSubmit={() => {
         // The field is shown for this API only, which alone checks addresses.
         onAsk(asked.place === '' ? asked : { ...asked, from: '' })
       }}
@@ -74,6 +74,6 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
       <button type="submit" class="primary">
         Ask
       </button>
-    </form>
+    </Form>
   )
 }

@@ -9,13 +9,13 @@ import { SourcesField } from '../../components/forms/sourcesfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { ScopePicker } from '../../components/scope/scopepicker.tsx'
-import { type Form, NAME_PREFIX, type OwnerKind, ownGroups, selfName } from './form.ts'
+import { type KeyForm, NAME_PREFIX, type OwnerKind, ownGroups, selfName } from './form.ts'
 
 export interface FieldsProps {
-  form: Form
+  form: KeyForm
   self: Self
   problem(field: string): string | undefined
-  onChange(changes: Partial<Form>): void
+  onChange(changes: Partial<KeyForm>): void
 }
 
 /** The fields of a new key. Each control has `data-field`, the name of its field in problems. */

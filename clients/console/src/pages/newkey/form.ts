@@ -10,7 +10,7 @@ import { sourcesOf } from '../../text/sources.ts'
 
 export type OwnerKind = 'self' | 'user' | 'team' | 'subject'
 
-export interface Form extends LifetimeChoice, Record<KeyTextName, string> {
+export interface KeyForm extends LifetimeChoice, Record<KeyTextName, string> {
   name: string
   /** Those of a key like which this one shall be. */
   labels: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ export interface Form extends LifetimeChoice, Record<KeyTextName, string> {
   sources: string
 }
 
-export const emptyForm: Form = {
+export const emptyForm: KeyForm = {
   name: '',
   labels: {},
   ...eachKeyText(() => ''),
@@ -50,7 +50,7 @@ export interface NewKey {
 export const NAME_PREFIX = 'key-'
 
 /** Returns the object that the form describes, also while it is incomplete. */
-export function keyOf(form: Form): NewKey {
+export function keyOf(form: KeyForm): NewKey {
   const ttl = secondsOf(form)
   const sources = sourcesOf(form.sources)
   const name = form.name.trim()
@@ -92,7 +92,7 @@ const OF_SERVER = 'management.platform/'
 /**
  * Returns the form of a key like this one, without a name. Of its groups it has those that the form shows.
  */
-export function formLike(key: AccessKey, self: Self): Form {
+export function formLike(key: AccessKey, self: Self): KeyForm {
   const { metadata, spec } = key
   const labels = Object.entries(metadata.labels ?? {}).filter(([name]) => !name.startsWith(OF_SERVER))
   return {

@@ -8,6 +8,7 @@ import { apiRoot } from '../../api/root.ts'
 import { isUncertain } from '../../api/status.ts'
 import { Code } from '../../components/code.tsx'
 import { Paragraph } from '../../components/foreign.tsx'
+import { Form } from '../../components/forms/form.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useLeaveWarning } from '../../components/hooks/useleavewarning.ts'
 import { useNow } from '../../components/hooks/usenow.ts'
@@ -20,13 +21,13 @@ import { hrefOf } from '../../text/routes.ts'
 import { toYaml } from '../../text/yaml.ts'
 import { type Attempt, checkKey, createKey, newAttempt } from './createkey.ts'
 import { Fields } from './fields.tsx'
-import { type Form, keyOf } from './form.ts'
+import { type KeyForm, keyOf } from './form.ts'
 import { sentencesOf } from './sentence.ts'
 import { problemsOf, refusedFields } from './validate.ts'
 
 export interface NewKeyFormProps {
   /** What the form has before the person types. */
-  first: Form
+  first: KeyForm
   /** What precedes the fields. */
   children?: ComponentChildren
 }
@@ -47,7 +48,7 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   const [form, setForm] = useState(first)
   const [isSubmitted, setSubmitted] = useState(false)
   /** What was sent last. What came of it is shown until the form changes. */
-  const [sent, setSent] = useState<{ form: Form; isCheck: boolean }>()
+  const [sent, setSent] = useState<{ form: KeyForm; isCheck: boolean }>()
   /** Grows when the first wrong field shall take the focus. */
   const [faults, setFaults] = useState(0)
   const attempt = useRef<Attempt>(undefined)
@@ -101,7 +102,7 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
   )
   useLeaveWarning(isLost)
 
-  const change = (changes: Partial<Form>) => setForm((before) => ({ ...before, ...changes }))
+  const change = (changes: Partial<KeyForm>) => setForm((before) => ({ ...before, ...changes }))
   const send = (isCheck: boolean) => {
     setSubmitted(true)
     if (found.length > 0) setFaults(faults + 1)
@@ -117,12 +118,11 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
 
   const object = keyOf(form)
   return (
-    <form
+    <Form
       class="halves newkey"
       ref={frame}
       noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
+      onSubmit={() => {
         if (!isLost) send(false)
       }}
     >
@@ -171,7 +171,7 @@ export function NewKeyForm({ first, children }: NewKeyFormProps) {
           <code>kubectl create -o yaml -f</code> with this file makes the same key. Only its answer has the value.
         </p>
       </aside>
-    </form>
+    </Form>
   )
 }
 

@@ -6,10 +6,10 @@ import { holdsValue, LIKE_VALUE } from '../../text/keyvalue.ts'
 import { countProblem } from '../../text/lifetimechoice.ts'
 import { nameProblem } from '../../text/names.ts'
 import { hasSecret } from '../../text/secrets.ts'
-import type { Form } from './form.ts'
+import type { KeyForm } from './form.ts'
 
 /** Returns what the server cannot find, in the order of the fields: a secret that it must not get, and what would mean something else. */
-export function problemsOf(form: Form): Problem[] {
+export function problemsOf(form: KeyForm): Problem[] {
   const { ownerKind, owner, rows, isScoped } = form
   const count = countProblem(form)
   const name = form.name.trim() === '' ? undefined : nameProblem(form.name.trim())
@@ -38,14 +38,14 @@ const FIELDS: readonly [path: string, field: string][] = [
 ]
 
 /** Returns the field of the form for a path of the server, or undefined. */
-export function fieldOf(path: string, form: Form): string | undefined {
+export function fieldOf(path: string, form: KeyForm): string | undefined {
   const row = form.isScoped ? rowFieldOf(path, form.rows) : undefined
   const rest = (start: string) => path.slice(start.length)
   return row ?? FIELDS.find(([start]) => path.startsWith(start) && /^($|[.[])/.test(rest(start)))?.[1]
 }
 
 /** Returns the problems of the fields that a refusal names. Returns none if it also concerns anything else in the request. */
-export function refusedFields(error: unknown, form: Form): Problem[] {
+export function refusedFields(error: unknown, form: KeyForm): Problem[] {
   if (!(error instanceof ApiError)) return []
   if (error.code === 409) return [{ field: 'name', text: 'A key with this name exists already.' }]
   // A 403 begins its reason with the path.

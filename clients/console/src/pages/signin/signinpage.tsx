@@ -4,6 +4,7 @@ import { server } from '../../api/root.ts'
 import { Brand } from '../../components/brand.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { Check } from '../../components/forms/check.tsx'
+import { Form } from '../../components/forms/form.tsx'
 import { KeyValueField } from '../../components/forms/keyvaluefield.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice, WordsNotice } from '../../components/notice.tsx'
@@ -46,7 +47,7 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
   const open = (text: string) => {
     const key = givenKey(text)
     if (key !== undefined) return go(() => signIn({ key, keep }))
-    setWrong(text.trim() === '' ? 'Paste an access key.' : 'This text contains no access key, or more than one.')
+    setWrong(text.trim() === '' ? 'Paste an access key.' : 'It contains no access key, or more than one.')
     input.current?.focus()
   }
   const drop = async (event: DragEvent) => {
@@ -107,12 +108,7 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
           <p class="or">or with an access key</p>
         </>
       )}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          open(input.current?.value ?? '')
-        }}
-      >
+      <Form onSubmit={() => open(input.current?.value ?? '')}>
         <KeyValueField
           input={input}
           label="Access key"
@@ -125,7 +121,7 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
         <button type="submit" class={federated ? '' : 'primary'} disabled={isBusy}>
           {isBusy ? 'Signing in…' : 'Sign in'}
         </button>
-      </form>
+      </Form>
       {error !== undefined && wrong === undefined && <ErrorNotice error={error} />}
       <details>
         <summary>Where do I get a key?</summary>

@@ -6,6 +6,7 @@ import { ApiError } from '../../api/status.ts'
 import type { Trust } from '../../api/trusts.ts'
 import { Code } from '../../components/code.tsx'
 import { Paragraph } from '../../components/foreign.tsx'
+import { Form } from '../../components/forms/form.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { useLockout } from '../../components/forms/uselockout.tsx'
 import { FreshList } from '../../components/freshlist.tsx'
@@ -58,7 +59,7 @@ export function NewTrustPage({ route: { query } }: { route: Route }) {
           // Any other text would be the address of something else than a trust.
           if (isName(like))
             return <OfTrust name={like} isEdited={edited !== ''} platforms={all} providers={providers} key={like} />
-          return first && <Form platforms={all} first={draftFor(first)} providers={providers} key={first.type} />
+          return first && <TrustForm platforms={all} first={draftFor(first)} providers={providers} key={first.type} />
         }}
       </Fresh>
     </Page>
@@ -86,7 +87,7 @@ function OfTrust({ name, isEdited, ...form }: Omit<FormProps, 'first'> & { name:
   const platform = platforms.find((one) => one.type === (type ?? 'OIDC')) ?? platforms.at(-1)
   const draft = platform && draftOf(trust, platform)
   if (draft)
-    return <Form {...form} {...(isEdited ? { first: draft, edited: trust } : { first: { ...draft, name: '' } })} />
+    return <TrustForm {...form} {...(isEdited ? { first: draft, edited: trust } : { first: { ...draft, name: '' } })} />
   return (
     <Notice tone="warn" title="The form cannot show this trust.">
       <p>The form has no fields for some of its claims. This opens it as YAML:</p>
@@ -95,7 +96,7 @@ function OfTrust({ name, isEdited, ...form }: Omit<FormProps, 'first'> & { name:
   )
 }
 
-function Form({ platforms, first, providers, edited }: FormProps) {
+function TrustForm({ platforms, first, providers, edited }: FormProps) {
   const { api, self } = useSession()
   const notify = useNotify()
   const form = useRef<HTMLFormElement>(null)
@@ -158,12 +159,11 @@ function Form({ platforms, first, providers, edited }: FormProps) {
   const objects = [...(provider ? [provider] : []), trust]
   return (
     <div class="halves">
-      <form
+      <Form
         ref={form}
         class="card stack"
         noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
+        onSubmit={() => {
           const found = problemsOf(draft)
           setProblems(found)
           if (Object.keys(found).length === 0) void saved.run()
@@ -205,7 +205,7 @@ function Form({ platforms, first, providers, edited }: FormProps) {
             Cancel
           </a>
         </div>
-      </form>
+      </Form>
       <section class="stack beside" aria-label="What this makes">
         <Notice tone="plain" title="What this means">
           <Paragraph text={isComplete ? meaning : 'Nothing yet: the form is not complete, or a field has an error.'} />

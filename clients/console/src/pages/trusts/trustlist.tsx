@@ -3,6 +3,7 @@ import type { Provider, Trust } from '../../api/trusts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { Named, ObjectTable } from '../../components/objecttable.tsx'
+import { When } from '../../components/time.tsx'
 import { ownerInWords } from '../../text/access.ts'
 import { claimsInWords } from '../../text/claims.ts'
 import { hrefOf } from '../../text/routes.ts'
@@ -20,7 +21,12 @@ export function TrustList({ trusts, providers }: TrustListProps) {
     claimsInWords(spec.claims, providers?.find(({ metadata }) => metadata.name === spec.identityProvider)?.status?.type)
   const whoseOf = (trust: Trust) =>
     trust.spec.claimMappings ? 'the person who logs in' : ownerInWords(trust.status?.owner)
-  const stateOf = (trust: Trust) => <Badge {...stateOfTrust(trust, providers)} />
+  const stateOf = (trust: Trust) => (
+    <>
+      <Badge {...stateOfTrust(trust, providers)} />
+      <When words="refused an exchange" at={trust.status?.lastRefusal?.time} />
+    </>
+  )
   return (
     <ObjectTable
       of="Trusts"

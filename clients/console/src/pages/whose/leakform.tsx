@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { KeyLookup } from '../../../../core/src/objects.ts'
 import { lookUp, reportLeak } from '../../api/leaks.ts'
 import { apiRoot } from '../../api/root.ts'
+import { Form } from '../../components/forms/form.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
@@ -45,11 +46,10 @@ export function LeakForm({ found, held }: LeakFormProps) {
     <section class="card stack">
       <h2>Was it found where it does not belong?</h2>
       {name !== undefined && <OwnKey name={name} text="The console signs you out when it ends." />}
-      <form
+      <Form
         class="stack"
         autoComplete="off"
-        onSubmit={(event) => {
-          event.preventDefault()
+        onSubmit={() => {
           const isSecret = addressHolds(url, held.current ?? '')
           setWrong(isSecret ? 'This address contains a secret. Leave that out.' : undefined)
           if (!isSecret) void report.run()
@@ -74,7 +74,7 @@ export function LeakForm({ found, held }: LeakFormProps) {
             </a>
           )}
         </div>
-      </form>
+      </Form>
     </section>
   )
 }

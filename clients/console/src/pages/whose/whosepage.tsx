@@ -5,6 +5,7 @@ import { lookUp } from '../../api/leaks.ts'
 import { ApiError } from '../../api/status.ts'
 import { Fact } from '../../components/fact.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { Form } from '../../components/forms/form.tsx'
 import { KeyValueField } from '../../components/forms/keyvaluefield.tsx'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
@@ -77,15 +78,7 @@ export function WhosePage() {
       about="Find out which access key has a value, and report it if it has leaked. Asking does not use or end it."
     >
       <div class="stack whose">
-        <form
-          class="card stack"
-          autoComplete="off"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void ask(false)
-          }}
-          onInput={() => setOdd(false)}
-        >
+        <Form class="card stack" autoComplete="off" onSubmit={() => void ask(false)} onInput={() => setOdd(false)}>
           <KeyValueField
             input={input}
             label="Value of the key"
@@ -114,7 +107,7 @@ export function WhosePage() {
               </div>
             </Notice>
           )}
-        </form>
+        </Form>
         {answer && <Shown answer={answer} />}
         {answer && 'found' in answer && <LeakForm found={answer.found} held={held} />}
       </div>

@@ -3,6 +3,7 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../../../../../../lib/engine/meta/val
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
+import { Form } from '../../../components/forms/form.tsx'
 import { SelectField } from '../../../components/forms/selectfield.tsx'
 import { useSession } from '../../../session/session.ts'
 import type { RotationControl } from './userotation.ts'
@@ -33,13 +34,7 @@ export function MakeValue({ control, isReplacement = false, onDone }: MakeValueP
     onDone?.()
   }
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void make()
-      }}
-    >
+    <Form class="stack" onSubmit={() => void make()}>
       {isReplacement && (
         <p>
           This makes another value. The pending one ends: anyone who has stored it can no longer use it. The old value
@@ -58,7 +53,7 @@ export function MakeValue({ control, isReplacement = false, onDone }: MakeValueP
           {control.isBusy ? 'Making…' : isReplacement ? 'Replace the new value' : 'Make a new value'}
         </button>
       </div>
-    </form>
+    </Form>
   )
 }
 
