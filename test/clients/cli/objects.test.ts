@@ -28,6 +28,12 @@ describe('trusts and providers', () => {
     const shown = await cli.ok(['trusts', 'show', 'deploy-eu'])
     expect(shown).toMatch(/^Display name +Deploy\\u\{1b\}\[2J$/m)
     expect(shown).toMatch(/^May do +cluster eu$[\s\S]*^State +active$/m)
+    expect(shown).not.toContain('Refused last')
+    const { clientID } = (await server.call(`${trusts}/deploy-eu`)).json.status
+    await federation.exchange(clientID, federation.sign({ event_name: 'pull_request_target' }))
+    expect(await cli.ok(['trusts', 'show', 'deploy-eu'])).toMatch(
+      /^Refused last +20\S+Z, repo:\S+: claim event_name is 'pull_request_target', which this client_id does not accept$/m,
+    )
     const [provider = ''] = (await cli.ok(['providers', 'list', '-o', 'name'])).split('\n')
     expect(await cli.ok(['providers', 'show', provider])).toMatch(/^Issuer +https:/m)
     expect(await cli.run(['trusts', 'show', 'depoly-eu'])).toMatchObject(says(4, 'Did you mean "deploy-eu"?'))

@@ -54,6 +54,11 @@ const claimsOf = ({ spec = {} }: Shown): string =>
     .map(({ claim, values = [], patterns = [] }) => `${claim}=${[...values, ...patterns].join('|')}`)
     .join(', ')
 
+const refusalOf = ({ status = {} }: Shown): string | undefined => {
+  const { time, subject, message } = status.lastRefusal ?? {}
+  return message && `${time}, ${subject}: ${message}`
+}
+
 const named = (path: () => string, of: string) => async (_: Session, name: string) => {
   demandName(name, of)
   return `${path()}/${encodeURIComponent(name)}`
@@ -88,6 +93,7 @@ export const trusts: Kind = {
     ['Keys live', trust.spec?.ttl === undefined ? undefined : duration(Number(trust.spec.ttl))],
     ['Gives', trust.spec?.tokensOnly ? 'tokens of clusters only' : undefined],
     ['State', (trust.status?.phase ?? 'unknown').toLowerCase()],
+    ['Refused last', refusalOf(trust)],
     ['Clusters ask with it', trust.status?.mayReview ? 'yes: without it they refuse all users of keyplane' : undefined],
   ],
 }
