@@ -65,8 +65,14 @@ const drivers = Object.entries(packageFile.imports).map(([find, { embedded }]) =
 /** Selects the store in this process, as the bundles of the local server do. */
 const embedded = ['--conditions=embedded']
 
-/** Loads modules with Node.js, which strips their types. Vite would transform each one, and the loader of vitest look for mocks. */
-const native = { experimental: { viteModuleRunner: false, nodeLoader: false } }
+/**
+ * Loads modules with Node.js, which strips their types. Vite would transform each one, and the loader of vitest look for mocks. Only
+ * `vitest` without `run`, which watches files, needs to know what imports what.
+ */
+const native = {
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  setupFiles: process.argv.includes('run') ? ['test/support/imports.ts'] : [],
+}
 restrictEnvironment()
 // With a compile cache, coverage would be imprecise. Processes that the tests start use the cache too.
 if (!process.argv.some((argument) => argument.startsWith('--coverage'))) {
