@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { posixWord } from '../../clients/core/src/shellwords.ts'
-import { findExecutable } from './executable.ts'
+import { isExecutable } from './executable.ts'
 
 /** Programs that snippets start by a file or by another program. */
 const ALWAYS = ['curl', 'gh', 'vault', 'aws', 'kubectl', 'python3', 'node', 'cat', 'sed', 'sh']
@@ -20,6 +20,18 @@ export interface Watched {
   demandNoSecrets(): void
 }
 
+/** Of the folders of this process, in which no test writes, what they have and have not. */
+const known = new Map<string, boolean>()
+const ownFolders = new Set((process.env.PATH ?? '').split(':'))
+
+function has(folder: string, name: string): boolean {
+  const path = join(folder, name)
+  if (!ownFolders.has(folder)) return isExecutable(path)
+  const found = known.get(path) ?? isExecutable(path)
+  known.set(path, found)
+  return found
+}
+
 export function watchArguments(snippet: string, env: NodeJS.ProcessEnv): Watched {
   const folder = mkdtempSync(join(tmpdir(), 'keyplane-arguments-'))
   const record = join(folder, '.record')
@@ -27,13 +39,14 @@ export function watchArguments(snippet: string, env: NodeJS.ProcessEnv): Watched
   chmodSync(folder, 0o755)
   writeFileSync(record, '')
   chmodSync(record, 0o666)
+  const folders = (env.PATH ?? '').split(':')
   for (const name of new Set([...ALWAYS, ...(snippet.match(/[A-Za-z][\w.+-]*/g) ?? [])])) {
-    const program = findExecutable(name, (env.PATH ?? '').split(':'))
-    if (program === undefined) continue
+    const within = folders.find((one) => has(one, name))
+    if (within === undefined) continue
     const lines = [
       '#!/bin/sh',
       `printf '%s\\n' ${name} "$@" '' >> ${posixWord(record)}`,
-      `exec ${posixWord(program)} "$@"`,
+      `exec ${posixWord(join(within, name))} "$@"`,
     ]
     writeFileSync(join(folder, name), `${lines.join('\n')}\n`, { mode: 0o755 })
   }
