@@ -91,29 +91,19 @@ export const bundling = (root: string, names: readonly string[], outdir: string,
   }) as const satisfies BuildOptions
 
 /**
- * Bundles `root`/functions into `root`/.build, and once more for the local server into its folder `embedded`. Returns the bundles
- * sorted by name. Throws for errors and for warnings.
+ * Bundles `root`/functions into `root`/.build. Returns the bundles sorted by name. Throws for errors and for warnings.
  */
 export async function build(root: string): Promise<Bundle[]> {
   const names = await functionNames(root)
-  const results = await Promise.all([
-    esbuild(bundling(root, names, '.build', [])),
-    esbuild(bundling(root, names, '.build/embedded', ['embedded'])),
-  ])
-  const doubts = await formatMessages(
-    results.flatMap(({ warnings }) => warnings),
-    { kind: 'warning' },
-  )
+  const { warnings, outputFiles, metafile } = await esbuild(bundling(root, names, '.build', []))
+  const doubts = await formatMessages(warnings, { kind: 'warning' })
   // Otherwise the esbuild process, of over 100 MB, would run as long as the local server that packages at startup.
   await stop()
   if (doubts.length > 0) throw new Error(doubts.join('\n'))
 
   const prefix = join(root, '.build')
   await rm(prefix, { recursive: true, force: true })
-  await Promise.all(
-    results.flatMap(({ outputFiles }) => outputFiles).map(({ path, contents }) => write(path, contents)),
-  )
-  const [{ outputFiles, metafile }] = results
+  await Promise.all(outputFiles.map(({ path, contents }) => write(path, contents)))
   const contentsOf = new Map(
     outputFiles.map(({ path, contents }) => [path.slice(prefix.length + 1).replaceAll('\\', '/'), contents]),
   )
@@ -153,7 +143,8 @@ function importsOf(path: string, { outputs }: Metafile, lazily: boolean): string
 
 const sizeOf = (files: Record<string, Uint8Array>) => Object.values(files).reduce((sum, { length }) => sum + length, 0)
 
-async function write(path: string, contents: Uint8Array) {
+/** Writes a file of a bundle. */
+export async function write(path: string, contents: Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   const text = Buffer.from(contents)
   await writeFile(path, text.includes('require') ? Buffer.concat([Buffer.from(require), text]) : text)

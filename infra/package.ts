@@ -20,8 +20,6 @@ export interface Packaged {
   template: string
   /** Folder in which the handler `functions/X.handler` is the file `functions/X.mjs`. */
   bundles: string
-  /** The same with the store in the process of the functions instead of DynamoDB. */
-  embedded: string
 }
 
 /** Receives progress messages for the person who waits. */
@@ -40,21 +38,27 @@ export async function ensurePackaged({
   root?: string
   say?: Say
 } = {}): Promise<Packaged> {
-  const stamp = stampIn(root)
+  await unlessSourcesAre({ root, stamp: stampIn(root), say }, async () => {
+    say('Packaging the functions. This takes some seconds, and is repeated only when sources change ...')
+    await pack({ root, quiet, options: [] })
+  })
+  return { template: templateIn(root), bundles: join(root, '.build') }
+}
+
+/**
+ * Does the work in `root`/.build, of one process at a time, unless the file `stamp` has the digest of the sources. The work writes
+ * that file, of which it gets the text.
+ */
+export async function unlessSourcesAre(
+  { root, stamp, say = () => {} }: { root: string; stamp: string; say?: Say },
+  work: (digest: string) => Promise<void>,
+): Promise<void> {
   const digest = await digestOfSources(root)
-  const isPackaged = async () => (await readFile(stamp, 'utf8').catch(unlessMissing)) === digest
-  if (!(await isPackaged())) {
-    await withLock(join(root, '.local', 'package.lock'), say, async () => {
-      if (await isPackaged()) return
-      say('Packaging the functions. This takes some seconds, and is repeated only when sources change ...')
-      await pack({ root, quiet, options: [] })
-    })
-  }
-  return {
-    template: templateIn(root),
-    bundles: join(root, '.build'),
-    embedded: join(root, '.build', 'embedded'),
-  }
+  const isDone = async () => (await readFile(stamp, 'utf8').catch(unlessMissing)) === digest
+  if (await isDone()) return
+  await withLock(join(root, '.local', 'package.lock'), say, async () => {
+    if (!(await isDone())) await work(digest)
+  })
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): string {

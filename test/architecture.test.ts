@@ -5,11 +5,12 @@ import { dirname, join, matchesGlob, normalize } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildConsole } from '../clients/console/build.ts'
 import { functionNames } from '../infra/build.ts'
-import { ensurePackaged, packagedSources } from '../infra/package.ts'
+import { packagedSources } from '../infra/package.ts'
 import * as programWords from '../lib/engine/meta/program.ts'
 import { MANAGEMENT_GROUP } from '../lib/kinds.ts'
 import { kinds } from '../lib/server/servedkinds.ts'
 import packageFile from '../package.json' with { type: 'json' }
+import { embeddedBundles, packaged } from './support/packaged.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -481,7 +482,7 @@ describe('size', () => {
   })
 
   test('deployed functions have the clients of AWS only, and those of the local server what is in their process', async () => {
-    const { bundles, embedded } = await ensurePackaged({ quiet: true })
+    const [{ bundles }, embedded] = await Promise.all([packaged(), embeddedBundles()])
     const textOf = async (folder: string) => {
       const files = await Array.fromAsync(glob('{functions,chunks}/**/*.mjs', { cwd: folder }))
       return (await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))).join('')
@@ -494,7 +495,7 @@ describe('size', () => {
   })
 
   test('the code that a function loads at start stays below its size limit', async () => {
-    const { bundles } = await ensurePackaged({ quiet: true })
+    const { bundles } = await packaged()
     const initial = async (path: string, seen = new Set<string>()): Promise<number> => {
       if (seen.has(path)) return 0
       seen.add(path)

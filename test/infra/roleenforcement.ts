@@ -11,9 +11,9 @@ import { deployed as described } from '../../infra/local/gateway/deployment.ts'
 import { applyEnvironment, defaultEnvironment } from '../../infra/local/gateway/environment.ts'
 import { createLambda } from '../../infra/local/gateway/lambda.ts'
 import { createListener } from '../../infra/local/gateway/listener.ts'
-import { ensurePackaged } from '../../infra/package.ts'
 import { basePath, startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { listening } from '../support/listening.ts'
+import { packaged } from '../support/packaged.ts'
 import { defaultTemplate, readPackagedTemplate } from '../support/packagedtemplate.ts'
 import { type Asked, readRoles } from './roles.ts'
 
@@ -45,7 +45,7 @@ const header = 'x-function'
 
 export async function startWithRoles(): Promise<RoleDeployment> {
   const [{ bundles }, deployment] = await Promise.all([
-    ensurePackaged({ quiet: true }),
+    packaged(),
     startDeployment('https://127.0.0.1/kubernetes/management'),
   ])
   const { services, environment } = deployment

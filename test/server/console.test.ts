@@ -8,14 +8,14 @@ import { buildConsole, type ConsoleFile } from '../../clients/console/build.ts'
 import { packCommandLine } from '../../infra/commandlinepackage.ts'
 import { buildDocumentation } from '../../infra/documentation/build.ts'
 import { type Gateway, startGateway } from '../../infra/local/gateway/gateway.ts'
-import { ensurePackaged } from '../../infra/package.ts'
 import { noResources } from '../support/noresources.ts'
+import { packaged } from '../support/packaged.ts'
 
 let files: ConsoleFile[]
 let gateway: Gateway
 
 const start = async (address: { stage: string } | { mapping: string }, more: Record<string, string> = {}) => {
-  const { bundles } = await ensurePackaged({ quiet: true })
+  const { bundles } = await packaged()
   return startGateway({
     bundlesDir: bundles,
     environment: { ...noResources, ...more },

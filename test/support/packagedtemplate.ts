@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { beforeAll } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
 import { type Deployment, deployed } from '../../infra/local/gateway/deployment.ts'
-import { ensurePackaged } from '../../infra/package.ts'
 import { evaluate, type Template } from './evaluatedtemplate.ts'
+import { packaged } from './packaged.ts'
 
 export interface Resource {
   Type: string
@@ -33,7 +33,7 @@ export interface PackagedTemplate {
 
 /** Returns the template for every stage and all settings. Packages the project when necessary. */
 export async function readPackagedTemplate(): Promise<Template> {
-  const { template } = await ensurePackaged({ quiet: true })
+  const { template } = await packaged()
   return JSON.parse(await readFile(template, 'utf8'))
 }
 

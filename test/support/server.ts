@@ -8,10 +8,10 @@ import { startGateway } from '../../infra/local/gateway/gateway.ts'
 import { type Address, prefixOf } from '../../infra/local/gateway/routes.ts'
 import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { reservePort } from '../../infra/local/host/freeport.ts'
-import { ensurePackaged } from '../../infra/package.ts'
 import { ensureFirstKey } from '../../lib/server/bootstrap.ts'
 import { basePath, stage, startDeployment, type TestDeployment } from './deployment.ts'
 import { accessKey, keys } from './objects.ts'
+import { embeddedBundles, packaged } from './packaged.ts'
 import { type Answer, type Call, mergePatch, request } from './request.ts'
 import { isDynamoDB } from './store.ts'
 
@@ -94,8 +94,8 @@ export async function startHost(
     file,
   }: ServerOptions = {},
 ): Promise<Host> {
-  const [packaged, authority] = await Promise.all([
-    ensurePackaged({ quiet: true }),
+  const [packagedBundles, authority] = await Promise.all([
+    isDynamoDB ? packaged().then(({ bundles }) => bundles) : embeddedBundles(),
     makeAuthority('keyplane test', validFor(1, Date.now())),
   ])
   const serving = await issueLoopback(authority, Date.now())
@@ -109,7 +109,7 @@ export async function startHost(
   starting.defer(() => deployment.stop())
   const gateway = await startGateway({
     deployment: served,
-    bundlesDir: bundles ?? (isDynamoDB ? packaged.bundles : packaged.embedded),
+    bundlesDir: bundles ?? packagedBundles,
     tls: { cert: serving.certificate, key: serving.key },
     port: reserved,
     environment: deployment.environment,

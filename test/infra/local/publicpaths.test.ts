@@ -1,16 +1,16 @@
 /** Serves the real package without AWS services: public paths respond, all others return a Status. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../../infra/local/gateway/gateway.ts'
-import { ensurePackaged } from '../../../infra/package.ts'
 import { captureLog } from '../../support/deployment.ts'
 import { noResources } from '../../support/noresources.ts'
+import { packaged } from '../../support/packaged.ts'
 
 const base = '/kubernetes/management'
 let gateway: Gateway
 const release = captureLog([])
 
 beforeAll(async () => {
-  const { bundles } = await ensurePackaged({ quiet: true })
+  const { bundles } = await packaged()
   gateway = await startGateway({
     bundlesDir: bundles,
     environment: noResources,
