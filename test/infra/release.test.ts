@@ -1,7 +1,8 @@
 /** The files of a release: the same bytes in every folder, and a template that needs only them. */
 
 import { execFile } from 'node:child_process'
-import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cpSync } from 'node:fs'
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -30,7 +31,8 @@ beforeAll(async () => {
   // As in a container whose user has no home folder.
   vi.stubEnv('HOME', '/dev/null/home')
   const root = join(folder, 'copy')
-  for (const name of sources) await cp(join(project, name), join(root, name), { recursive: true })
+  // The one with promises takes a second for these files.
+  for (const name of sources) cpSync(join(project, name), join(root, name), { recursive: true })
   await symlink(join(project, 'node_modules'), join(root, 'node_modules'))
   // As of a clone with another umask, and of one on Windows, where no file is marked as a program.
   await promisify(execFile)('chmod', ['-R', 'go=', join(root, 'clients')])
