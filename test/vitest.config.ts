@@ -13,6 +13,7 @@ import { limits } from './support/patience.ts'
 const pure = [
   'test/*.test.ts',
   'test/clients/*.test.ts',
+  'test/clients/action/{bundle,inputs}.test.ts',
   'test/clients/cli/config/*.test.ts',
   'test/clients/console/**/*.test.ts',
   'test/clients/core/!(https|lock|sessions).test.ts',
