@@ -15,6 +15,10 @@ const put = async (path: string, text: string) => {
   await writeFile(join(root, path), text)
 }
 
+/** What the packager refuses in serverless.yml, and a comment in its place. */
+const wrong = 'configValidationMode: error\nunknown: 1'
+const room = '#'.padEnd(wrong.length, '.')
+
 beforeAll(async () => {
   await symlink(join(import.meta.dirname, '../../node_modules'), join(root, 'node_modules'))
   await put('lib/text.ts', `export const text: string = 'from lib'`)
@@ -41,6 +45,7 @@ beforeAll(async () => {
       'provider: { name: aws, runtime: nodejs24.x }',
       'package: { individually: true }',
       'functions: { get: { handler: functions/things/get.handler } }',
+      room,
     ].join('\n'),
   )
   await put('artifacts.cjs', artifactsPlugin)
@@ -156,9 +161,10 @@ describe('package', () => {
     await put('functions/broken.ts', 'export const handler = ')
     await expect(ensurePackaged({ quiet: true, root })).rejects.toThrow('broken.ts')
     await rm(join(root, 'functions/broken.ts'))
-    await put('lib/text.ts', `export const text: string = 'changed'`)
+    // The changed sources have the length of the others.
+    await put('lib/text.ts', `export const text: string = 'new text'`)
     const yml = await readFile(join(root, 'serverless.yml'), 'utf8')
-    await put('serverless.yml', `${yml}\nconfigValidationMode: error\nunknown: 1\n`)
+    await put('serverless.yml', yml.replace(room, wrong))
     // The packager reads the setting only with the schemas that it keeps. They are copied, because making them takes seconds.
     const kept = join(homedir(), '.serverless')
     if (existsSync(kept)) await cp(kept, join(root, '.local/.serverless'), { recursive: true })
@@ -166,7 +172,7 @@ describe('package', () => {
     await expect(ensurePackaged({ quiet: true, root })).rejects.toThrow("unrecognized property 'unknown'")
     vi.unstubAllEnvs()
     await put('serverless.yml', yml)
-    expect(String(await readBuilt('functions/things/get.mjs'))).toContain('changed')
+    expect(String(await readBuilt('functions/things/get.mjs'))).toContain('new text')
   })
 })
 
