@@ -85,6 +85,7 @@ interface Proven {
   provider: Provider
 }
 
+/** Answers the exchange of such a token. Throws the OAuthError of what the trust refuses, or of what failed. */
 async function exchangeProven(
   asked: OAuthCall,
   server: ExchangeServer,
