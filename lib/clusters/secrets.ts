@@ -1,4 +1,5 @@
 /** Caches the secrets of a deployment. Their errors reveal nothing. */
+import { setBounded } from '../engine/meta/value/bounded.ts'
 import { type Fetched, keepFetched } from '../engine/outbound/fetched.ts'
 
 /** `NotFound`: the secret or version does not exist, or is being deleted. `Unavailable`: the state is unknown. */
@@ -47,9 +48,7 @@ export function createSecrets(texts: () => SecretTexts, now: () => number): Secr
 
   function keep(id: string): Fetched<string> {
     const text = kept.get(id) ?? keepFetched(() => read(id), { freshMs: KEEP_MS, now })
-    kept.set(id, text)
-    const [oldest] = kept.keys()
-    if (kept.size > KEEP_MOST && oldest !== undefined) kept.delete(oldest)
+    setBounded(kept, id, text, KEEP_MOST)
     return text
   }
 

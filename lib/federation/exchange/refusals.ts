@@ -3,6 +3,7 @@
  * signed for the tenant of the trust: anybody can send others.
  */
 import type { JsonObject } from '../../engine/meta/types.ts'
+import { setBounded } from '../../engine/meta/value/bounded.ts'
 import type { Storage } from '../../engine/storage/interface.ts'
 import { FederatedIdentityCredential } from '../federatedidentitycredential.ts'
 import type { IdToken } from '../idtoken.ts'
@@ -37,9 +38,7 @@ export function createRefusals({ storage, now, failed }: RefusalServices): Refus
       const at = now()
       if (at - (written.get(uid) ?? Number.NEGATIVE_INFINITY) < INTERVAL) return
       written.delete(uid)
-      written.set(uid, at)
-      const [oldest] = written.keys()
-      if (written.size > MOST_TRUSTS && oldest !== undefined) written.delete(oldest)
+      setBounded(written, uid, at, MOST_TRUSTS)
       const noted: JsonObject = { subject: shorten(subject), reason, message }
       const { table } = FederatedIdentityCredential
       await storage.touchActivity({ table, key: name, uid, at, noted }).catch(failed)

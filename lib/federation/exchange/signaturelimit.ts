@@ -2,6 +2,8 @@
  * Limits how often the key of an exchange signs tokens, because a repeated exchange writes nothing that could limit it. Each process
  * counts for itself, so a deployment signs at most as many times more as it has processes.
  */
+
+import { setBounded } from '../../engine/meta/value/bounded.ts'
 import { HOUR_SECONDS } from '../../engine/meta/value/durations.ts'
 import { OAuthError } from '../oauth/oautherror.ts'
 
@@ -25,9 +27,7 @@ export function createSignatureLimit(): SignatureLimit {
       const [first = now] = recent
       if (recent.length >= MOST_SIGNATURES) throw tooMany(first + HOUR_SECONDS - now)
       signed.delete(what)
-      signed.set(what, [...recent, now])
-      const [oldest] = signed.keys()
-      if (signed.size > MOST_KEYS && oldest !== undefined) signed.delete(oldest)
+      setBounded(signed, what, [...recent, now], MOST_KEYS)
     },
   }
 }

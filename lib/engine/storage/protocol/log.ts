@@ -3,6 +3,7 @@
  * and a void of the same revision exclude each other. A writer in doubt voids its slot and so learns the outcome.
  */
 
+import { setBounded } from '../../meta/value/bounded.ts'
 import { StorageError } from '../errors.ts'
 import { type Item, ItemsFault } from '../items.ts'
 import { bucketEnd, revOf, slotKey } from '../keys.ts'
@@ -88,9 +89,7 @@ function isOverdue({ gaps, elapsed }: Context, resource: string, rev: number): b
   const id = gapId(resource, rev)
   const first = gaps.get(id)
   if (first !== undefined) return elapsed() - first >= patience
-  const oldest = gaps.size >= rememberedGaps ? gaps.keys().next().value : undefined
-  if (oldest !== undefined) gaps.delete(oldest)
-  gaps.set(id, elapsed())
+  setBounded(gaps, id, elapsed(), rememberedGaps)
   return false
 }
 
