@@ -235,8 +235,9 @@ const strategy = (services: FederationServices): Strategy => ({
 /** Returns what an exchange noted beside the trust when it last refused an ID token. */
 function presentRefusal({ activity, noted }: Stored): JsonObject | undefined {
   const { subject, reason, message } = noted ?? {}
-  if (activity === undefined || ![subject, reason, message].every((one) => typeof one === 'string')) return undefined
-  return { time: rfc3339(new Date(activity)), ...defined({ subject, reason, message }) }
+  return activity === undefined
+    ? undefined
+    : { time: rfc3339(new Date(activity)), ...defined({ subject, reason, message }) }
 }
 
 const OWN = 'own federated identity credential'
